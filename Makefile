@@ -29,6 +29,7 @@ CLANG ?= clang++
 CLANG_TIDY ?= clang-tidy
 WINE ?= $(firstword $(wildcard $(addsuffix /wine64,$(subst :, ,$(PATH)) /usr/lib/wine)) wine)
 FUZZ_SECONDS ?= 60
+FUZZERS := decode_numbers trees_of nodes_of
 # $(call needs,program,packages): ends with what to install where a program is missing.
 needs = @command -v $(1) >/dev/null || { echo "There is no $(1) here. On Debian and Ubuntu: apt install $(2)" >&2; exit 1; }
 CXX_FILES = $(shell find engine bindings benchmarks \( -name '*.hpp' -o -name '*.cpp' -o -name '*.inl' \))
@@ -73,14 +74,15 @@ test-windows: $(READY)  ## The same for Windows, by MinGW-w64 and Wine
 	@cmake --build --preset windows
 	@ctest --preset windows --progress
 
-# What it finds new is kept in build/fuzz/corpus; an input that fails is written to the folder in which make runs.
+# All at the same time. What they find new is kept in build/fuzz/corpus; an input that fails is written to the folder in
+# which make runs.
 fuzz: $(READY)  ## Fuzzers of what reads files, by Clang; FUZZ_SECONDS=600 gives each ten minutes
 	$(call needs,$(CLANG),clang)
 	@cmake --preset fuzz -DCMAKE_CXX_COMPILER=$(CLANG) --log-level=WARNING
 	@cmake --build --preset fuzz
-	@for name in decode_numbers trees_of nodes_of; do \
-	    mkdir -p build/fuzz/corpus/$$name && build/fuzz/engine/fuzz/fuzz_$$name -max_total_time=$(FUZZ_SECONDS) -max_len=4096 \
-	        -print_final_stats=1 -verbosity=0 build/fuzz/corpus/$$name engine/fuzz/corpus/$$name || exit 1; done
+	@cd build/fuzz && mkdir -p $(FUZZERS:%=corpus/%)
+	@printf '%s\n' $(FUZZERS) | xargs -P 3 -I NAME env build/fuzz/engine/fuzz/fuzz_NAME -max_total_time=$(FUZZ_SECONDS) \
+	    -max_len=4096 -print_final_stats=1 -verbosity=0 build/fuzz/corpus/NAME engine/fuzz/corpus/NAME
 
 # A process for each core: threads of OpenMP, in peers, must not spin while they wait for each other.
 test-python: $(INSTALLED) $(READY_TO_TEST)  ## Tests of the library and of every example in its documentation

@@ -1,12 +1,13 @@
-"""SHAP values of a model of the progression of diabetes: contributions of columns for one row and for many.
+"""SHAP values of models of the progression of diabetes: contributions of columns for one row and for many.
 
 Run with: python examples/explain.py
 """
 
 import numpy as np
 
-from coterie import GradientBoostingRegressor
+from coterie import CommitteeRegressor, GradientBoostingRegressor
 from coterie.datasets import load_table
+from coterie.plots import BeeswarmDisplay
 
 X, y = load_table("diabetes")
 names = list(X)
@@ -27,3 +28,14 @@ together = np.abs(explained.interactions).mean(axis=0)
 np.fill_diagonal(together, 0.0)
 a, b = np.unravel_index(together.argmax(), together.shape)
 print(f"\nThe pair of columns with the strongest interaction: {names[a]} and {names[b]}")
+
+committee = CommitteeRegressor(None, portfolio=["linear", "forest"], random_state=0).fit(X, y)
+explained = committee.explain(some, background=X, n_permutations=32)
+assert np.allclose(explained.predictions, committee.predict(some))
+print("\nThe first row by a committee:")
+print(explained.to_text(0, max_columns=4))
+for part in explained.methods:
+    print(f"  {part}")
+
+BeeswarmDisplay(explained).save("contributions.html")
+print("\nAll contributions are in contributions.html.")

@@ -14,6 +14,8 @@ def report_model(
     *,
     title: str | None = None,
     seen: bool | None = None,
+    rows: bool = True,
+    reference: Any = None,
     max_rows: int = 5_000,
     n_jobs: int | None = None,
     random_state: Any = 0,
@@ -24,7 +26,7 @@ def report_model(
     ----------
     X, y : rows and their targets, best those that the model was not fitted to; of a scan, which has its targets,
         `max_rows` rows are drawn
-    title, seen, max_rows, n_jobs, random_state : as in `coterie.report.build`
+    title, seen, rows, reference, max_rows, n_jobs, random_state : as in `coterie.report.build`
 
     Returns
     -------
@@ -34,5 +36,14 @@ def report_model(
     if getattr(X, "is_scan", False):
         X, y = X.sample(max_rows)
     return import_module("coterie.report").build(
-        model, X, y, title=title, seen=seen, max_rows=max_rows, n_jobs=n_jobs, random_state=random_state
+        model,
+        X,
+        y,
+        title=title,
+        seen=seen,
+        rows=rows,
+        reference=reference,
+        max_rows=max_rows,
+        n_jobs=n_jobs,
+        random_state=random_state,
     )

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
+from tests.helpers.extras import OF_CONTRIBUTORS
 from tests.helpers.repository import ROOT, files
 
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -108,6 +110,16 @@ def test_one_version_stands_everywhere() -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"\n  version: {version}\n" in recipe
     assert re.findall(r"^## \[(\d[^\]]*)\]", changelog, re.MULTILINE)[0] == version
+
+
+def test_the_recipe_names_what_the_project_needs_and_can_use() -> None:
+    """`make lint-release` compares all of the recipe, and is seldom run."""
+    extras = SETTINGS["project"]["optional-dependencies"]
+    of_users = [each for extra in set(extras) - OF_CONTRIBUTORS for each in extras[extra]]
+    recipe = (ROOT / "packaging/conda/recipe.yaml").read_text(encoding="utf-8")
+    for each in map(Requirement, [*SETTINGS["project"]["dependencies"], *of_users]):
+        name = "matplotlib-base" if each.name == "matplotlib" else each.name
+        assert f"    - {name} {each.specifier}\n" in recipe
 
 
 def test_classifiers_and_workflow_name_the_same_versions_of_python() -> None:

@@ -229,6 +229,14 @@ def test_weights_are_given_only_where_a_row_was_drawn_more_than_once(bootstrap: 
     assert [member.weight_ is not None for member in model.estimators_] == [bootstrap] * 3
 
 
+@pytest.mark.parametrize("learner", [LinearRegression(), KNeighborsRegressor()], ids=["weights", "copies"])
+def test_rows_without_weight_are_not_predicted_out_of_bag(learner: Any) -> None:
+    weight = (np.arange(120) >= 20).astype(float)
+    model = BaggingRegressor(learner, 30, oob_score=True, random_state=0).fit(X, NUMBERS, weight)
+
+    assert np.isnan(model.oob_prediction_).tolist() == [True] * 20 + [False] * 100
+
+
 def test_members_see_labels_as_they_are_and_vote() -> None:
     model = BaggingClassifier(ClassSpy(), 9, random_state=0).fit(X, LABELS)
 

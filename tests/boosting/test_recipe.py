@@ -86,6 +86,13 @@ def test_many_classes_mean_fewer_boosters_and_larger_steps() -> None:
     assert many.policies[0].learning_rate == 2 * few.policies[0].learning_rate
 
 
+@pytest.mark.parametrize(("n_outputs", "factor"), [(1, 1.0), (5, 1.0), (10, 2**0.5), (20, 2.0), (100, 2.0)])
+def test_steps_grow_with_the_root_of_the_classes_up_to_twice(n_outputs: int, factor: float) -> None:
+    one, several = (plan_of(GradientBoostingClassifier(), 10_000, n) for n in (1, n_outputs))
+
+    assert several.policies[0].learning_rate == pytest.approx(factor * one.policies[0].learning_rate)
+
+
 def test_large_tables_are_sampled_by_gradients() -> None:
     plan = plan_of(GradientBoostingClassifier(), 3_200_000)
 

@@ -212,7 +212,7 @@ def data(y: Any = Y, folds: Any = None, n_columns: int = 1, classes: Any = None)
 
 
 def run(data: CommitteeData, clock: Clock, seed: int = 0) -> PortfolioRun:
-    return PortfolioRun(data, FitLimits("test"), clock, seed, SquaredErrorMetric())
+    return PortfolioRun(data, FitLimits("test", max_iter=1), clock, seed, SquaredErrorMetric())
 
 
 def test_the_forecast_learns_how_fast_the_machine_is() -> None:

@@ -1,11 +1,15 @@
 """What members of the portfolio are fitted with, and the units in which their errors are measured."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from coterie._typing import Task
-from coterie.committee.metrics import _unit
-from coterie.committee.portfolio import Shape, portfolio_of
+from coterie.committee import weights as weights_module
+from coterie.committee.metrics import RowTargets, _unit
+from coterie.committee.portfolio import NAMES, Shape, portfolio_of
+from coterie.committee.weights import OutOfFoldPredictions
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
@@ -24,3 +28,35 @@ def test_numbers_whose_squares_are_no_floats_are_divided_by_a_power_of_two(
     largest: float, unit: float
 ) -> None:
     assert _unit(np.array([0.0, -largest])) == unit
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("several", [2, 8])
+def test_more_rows_columns_and_classes_never_take_less_time_or_memory(task: Task, several: int) -> None:
+    small = Shape(2_000, 500, 10, several)
+    larger = [
+        replace(small, n_train=4_000),
+        replace(small, n_columns=500),
+        replace(small, n_outputs=several + 2),
+        Shape(10_000_000, 500, 100, several),
+    ]
+    names = [name for name in NAMES if task == "classification" or name != "adaboost"]
+    for entry in portfolio_of(names, task, small):
+        assert entry.seconds is not None
+        assert entry.seconds(small) > 0
+        assert all(entry.seconds(shape) >= entry.seconds(small) for shape in larger), entry.name
+        assert entry.seconds(replace(small, n_train=4_000)) > entry.seconds(small)
+        if entry.megabytes is not None:
+            assert all(entry.megabytes(shape) >= entry.megabytes(small) > 0 for shape in larger), entry.name
+
+
+def test_a_temperature_is_found_from_ten_thousand_rows_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = []
+    monkeypatch.setattr(weights_module, "temperature_of", lambda proba, _: sizes.append(len(proba)) or 1.0)
+    for n_rows in (9_999, 10_000, 10_001, 30_000):
+        rows = RowTargets(np.zeros(n_rows, dtype=np.int64), np.ones(n_rows))
+        known = np.ones(n_rows, dtype=bool)
+        oof = OutOfFoldPredictions(np.full((1, n_rows, 2), 0.5), rows, known, [])
+        weights_module._temperature(np.ones(1), oof, known)
+
+    assert sizes == [9_999, 10_000, 10_000, 10_000]

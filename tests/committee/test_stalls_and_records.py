@@ -150,9 +150,48 @@ def _run_of(entries: list[Entry], limit: float) -> PortfolioRun:
     folds = [Fold(every[every % 5 != k], every[every % 5 == k]) for k in range(5)]
     data = CommitteeData.of(X, given, folds, 3)
     clock = Clock(lambda: Clockwork.now, 0.0, limit)
-    run = PortfolioRun(data, FitLimits("test"), clock, 0, SquaredErrorMetric())
+    run = PortfolioRun(data, FitLimits("test", max_iter=1), clock, 0, SquaredErrorMetric())
     run.train(entries)
     return run
+
+
+def _events(deadline: RepeatedDeadline, steps: list[str]) -> list[bool]:
+    return [deadline(FitEvent("a fit", step, number + 1, 9)) for number, step in enumerate(steps)]
+
+
+@pytest.mark.parametrize("stop", [1, 2, 3])
+def test_a_repeated_fit_stops_at_the_event_at_which_the_first_one_was_stopped(stop: int) -> None:
+    deadline = RepeatedDeadline(stop)
+
+    late = _events(deadline, ["fold", "round", "tree", "round", "round"])
+
+    assert late == [False] + [number >= stop for number in range(1, 5)]
+    assert (deadline.stop, deadline.stopped) == (stop, True)
+
+
+def test_a_repeated_fit_that_was_never_stopped_is_not_stopped() -> None:
+    deadline = RepeatedDeadline(0)
+
+    assert _events(deadline, ["round"] * 4) == [False] * 4
+    assert (deadline.stop, deadline.stopped) == (0, False)
+
+
+class SlowToPredict(Waits):
+    """Takes a quarter of a second for each prediction."""
+
+    def predict(self, X: Any) -> Any:
+        Clockwork.now += 0.25
+        return super().predict(X)
+
+
+def test_times_of_a_member_are_those_of_its_fits_and_of_its_predictions() -> None:
+    Clockwork.now = 100.0
+
+    [member] = _run_of([Entry("slow", SlowToPredict(2.0), lambda _: 2.0)], 130.0).members
+
+    assert member.fit_time == pytest.approx(5 * 2.0)
+    # 40 rows took 0.25 s in each of the five folds, and a new row is predicted by all five models.
+    assert member.predict_time == pytest.approx(1000 / 40 * 5 * 0.25)
 
 
 def ticking(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:

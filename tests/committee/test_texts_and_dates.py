@@ -166,3 +166,18 @@ def test_committees_with_features_are_saved_refitted_and_distilled(tmp_path: Any
     assert (refitted.predict(X) == y).mean() > 0.9
     assert len(refitted.estimators_[0].models) == 1
     assert model.distil(X).predict(X).shape == (150,)
+
+
+def test_every_feature_knows_the_columns_it_was_made_of() -> None:
+    when = np.array(["2020-01-01", "2021-06-02", "2022-03-04"] * 20, dtype="M8[D]")
+    words = np.array(["oak", "elm", "ash", "fir", "yew", "bay", "box", "gum", "fig", "nut"])
+    texts = [" ".join(np.random.default_rng(seed).choice(words, 6)) for seed in range(60)]
+    X = {"size": np.arange(60.0), "about": texts, "first": when, "last": when + np.arange(60)}
+    features = TableFeatures(n_components=3).fit(X)
+    made = features.transform(X)
+
+    sources = dict(zip(made, features.sources(), strict=True))
+    assert sources["size"] == ("size",)
+    assert sources["first"] == sources["first.year"] == ("first",)
+    assert sources["about.0"] == sources["about.words"] == ("about",)
+    assert sorted(sources["last - first"]) == ["first", "last"]

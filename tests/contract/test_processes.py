@@ -112,6 +112,8 @@ def test_an_interrupted_fit_says_so_leaves_nothing_and_can_be_repeated(group: st
     results = run(
         group,
         """
+        # Shells tell what they run in the background to ignore it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         X = numpy.random.default_rng(0).random((400_000, 40))
         y = (X[:, 0] + X[:, 1] ** 2 > 0.8) + (X[:, 2] > 0.5)
         def probe(estimator):

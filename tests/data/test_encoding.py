@@ -1,6 +1,7 @@
 """Columns become features: which are nominal, what their codes are, and what predict does with surprises."""
 
 import pickle
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
-from coterie.data.encoding import Encoded
+from coterie.data.encoding import Encoded, _verify_coding
 from coterie.data.levels import label_levels
 from coterie.data.place import Place
 from coterie.data.prepare import Encoder, read_table
 from coterie.data.table import number_levels
+from coterie.errors import ModelFileError
 
 NAN = np.nan
 
@@ -284,3 +286,33 @@ def test_codes_and_levels_give_the_labels_back(labels: list[Any]) -> None:
 
     assert [None if code < 0 else levels[code] for code in codes] == labels
     assert len(set(levels.tolist())) == len(levels)
+
+
+@pytest.mark.parametrize("n_codes", [1, 255])
+def test_a_stored_coding_may_have_as_many_codes_as_fit_into_a_byte(n_codes: int) -> None:
+    labels = np.array([f"level {place}" for place in range(n_codes)], dtype=object)
+    _verify_coding(SimpleNamespace(levels=labels, code=np.arange(n_codes), kind="nominal", n_codes=n_codes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"n_codes": 0}, "has 0 codes; expected 1 to 255"),
+        ({"n_codes": 256}, "has 256 codes; expected 1 to 255"),
+        ({"code": np.array([0, 2])}, "a level whose code does not exist"),
+        ({"code": np.array([0, -1])}, "a level whose code does not exist"),
+        ({"code": np.array([0])}, "has 1 codes for 2 levels"),
+        ({"kind": "ordered", "code": np.array([1, 0])}, "a level whose code does not exist"),
+        ({"levels": np.array(["a", "a"], dtype=object)}, "levels that are no different labels"),
+        ({"levels": np.array(["a", []], dtype=object)}, "levels that are no different labels"),
+    ],
+)
+def test_a_stored_coding_that_cannot_be_is_refused(changes: dict[str, Any], message: str) -> None:
+    held = {
+        "levels": np.array(["a", "b"], dtype=object),
+        "code": np.array([0, 1]),
+        "kind": "nominal",
+        "n_codes": 2,
+    }
+    with pytest.raises(ModelFileError, match=message):
+        _verify_coding(SimpleNamespace(**(held | changes)))

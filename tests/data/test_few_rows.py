@@ -131,6 +131,31 @@ def test_other_columns_many_rows_and_unknown_categories_take_the_long_way() -> N
     assert encode_few(encoder, schema, "text") is None
 
 
+def test_arrays_of_texts_and_of_numbers_in_a_dict_take_the_short_way() -> None:
+    encoder, schema = fitted()
+    frame = frame_of_fit().iloc[:3]
+    X: dict[str, Any] = frame.to_dict("list")
+    arrays = X | {"number": np.array(X["number"]), "many": np.array(X["many"]), "town": np.array(X["town"])}
+
+    few = encode_few(encoder, schema, arrays)
+
+    assert few is not None
+    np.testing.assert_array_equal(as_matrix(few), as_matrix(encoder.transform(read_table(frame))))
+
+
+def test_numbers_wider_than_a_float_empty_and_uneven_columns_in_a_dict_take_the_long_way() -> None:
+    encoder, schema = fitted()
+    X: dict[str, Any] = frame_of_fit().iloc[:3].to_dict("list")
+
+    assert encode_few(encoder, schema, X) is not None
+    assert encode_few(encoder, schema, X | {"number": np.array(X["number"], dtype=np.longdouble)}) is None
+    assert encode_few(encoder, schema, X | {"number": np.array([X["number"]])}) is None
+    assert encode_few(encoder, schema, X | {"number": X["number"][:2]}) is None
+    assert encode_few(encoder, schema, X | {"number": tuple(X["number"])}) is None
+    assert encode_few(encoder, schema, {name: [] for name in X}) is None
+    assert encode_few(encoder, schema, X | {"another": [1, 2, 3]}) is None
+
+
 @pytest.mark.parametrize("make", [GradientBoostingClassifier, RandomForestClassifier])
 def test_a_model_answers_one_row_as_it_answers_many(make: Any) -> None:
     frame = frame_of_fit()

@@ -1,5 +1,6 @@
 """Target statistics: what rows are told about the target of others, and never about their own."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,14 @@ from hypothesis import strategies as st
 
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import Encoder, read_table
-from coterie.data.target_statistics import TargetStatistics, find_sources, target_components
+from coterie.data.target_statistics import (
+    Source,
+    TargetStatistics,
+    _verify_source,
+    find_sources,
+    target_components,
+)
+from coterie.errors import ModelFileError
 from tests.naive.target_statistics import naive_ordered_means
 
 
@@ -130,3 +138,27 @@ def test_components_are_the_target_or_indicators_of_frequent_classes(
     assert all(component.dtype == np.float64 for component in components)
     if n_classes == 2:
         np.testing.assert_array_equal(components[0], target)
+
+
+@pytest.mark.parametrize(
+    ("features", "n_levels", "pairs", "message"),
+    [
+        ((), 3, None, "is about one feature or two"),
+        ((0, 1, 2), 3, [1, 2, 3], "is about one feature or two"),
+        ((0,), 3, [1, 2, 3], "has pairs and one feature, or none and two"),
+        ((0, 1), 3, None, "has pairs and one feature, or none and two"),
+        ((0, 1), 2, [1, 2, 3], "has another number of pairs than of levels"),
+        ((0, 1), 3, [1, 3, 2], "has pairs that are not in order"),
+        ((0, 1), 3, [1, 2, 2], "has pairs that are not in order"),
+        ((0, 1), 0, [], "has pairs that are not in order"),
+        ((0,), 3, None, None),
+        ((0, 1), 1, [7], None),
+        ((0, 1), 3, [1, 2, 3], None),
+    ],
+)
+def test_a_stored_source_of_statistics_is_checked(
+    features: tuple[int, ...], n_levels: int, pairs: list[int] | None, message: str | None
+) -> None:
+    source = Source(features, n_levels, None if pairs is None else np.array(pairs, dtype=np.int64))
+    with nullcontext() if message is None else pytest.raises(ModelFileError, match=message):
+        _verify_source(source)

@@ -231,6 +231,17 @@ def test_two_rows_at_least_are_left_to_fit_to() -> None:
     assert (caught.value.parameter, caught.value.received) == ("test_size", 0.99)
 
 
+@pytest.mark.parametrize(("test_size", "n_test"), [(0.8, 8), (0.7, 7), (0.01, 1), (0.85, 8)])
+def test_a_share_of_the_rows_is_set_aside_and_two_are_enough_to_fit_to(test_size: float, n_test: int) -> None:
+    found = bias_variance(Says(), X[:10], NUMBERS[:10], test_size=test_size, n_repeats=2, random_state=0)
+    assert found.predictions.shape == (2, 1, n_test)
+
+
+def test_one_row_is_too_few_to_fit_to() -> None:
+    with pytest.raises(InvalidInput, match=r"X has 10 rows, and test_size=0.9 leaves fewer than two"):
+        bias_variance(Says(), X[:10], NUMBERS[:10], test_size=0.9)
+
+
 def test_an_estimator_is_wanted() -> None:
     with pytest.raises(InvalidParameter) as caught:
         bias_variance(DecisionTreeRegressor, X, NUMBERS)

@@ -19,7 +19,9 @@ pytest.importorskip("distributed")
 import dask
 import dask.array as da
 import dask.dataframe as dd
+import joblib
 from distributed import Client, LocalCluster
+from sklearn.linear_model import LinearRegression
 
 import coterie
 from coterie import GradientBoostingClassifier, GradientBoostingRegressor, cluster_settings
@@ -341,16 +343,24 @@ def _no_client() -> Any:
     raise ValueError("No clients found")
 
 
-def test_members_are_fitted_through_joblib() -> None:
-    import joblib
+def test_members_of_bags_are_fitted_by_the_workers(client: Client) -> None:
+    X, y = FRAME[["wide", "whole"]].fillna(0.0).to_numpy(), FRAME["number"].to_numpy()
 
-    X, y = FRAME[["wide", "whole"]].to_numpy(), FRAME["number"].to_numpy()
+    class Located(LinearRegression):  # type: ignore[misc]
+        """Knows in which process it was fitted."""
+
+        def fit(self, X: Any, y: Any) -> Any:
+            self.process_ = os.getpid()
+            return super().fit(X, y)
 
     def bagged() -> Any:
-        return coterie.BaggingRegressor(n_estimators=4, random_state=0, n_jobs=2)
+        return coterie.BaggingRegressor(Located(), n_estimators=6, random_state=0, n_jobs=3)
 
-    with joblib.parallel_config("dask"):
+    with client.as_current(), joblib.parallel_config("dask"):
         on_cluster = bagged().fit(X, y)
+
+    workers = set(client.run(os.getpid).values())
+    assert {member.process_ for member in on_cluster.estimators_} <= workers
     np.testing.assert_array_equal(on_cluster.predict(X), bagged().fit(X, y).predict(X))
 
 

@@ -5,6 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn import ensemble as theirs
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
 
 from coterie import ensemble
 
@@ -105,3 +108,19 @@ def test_leaves_of_rows_without_weight_are_as_if_they_were_not_there() -> None:
     model = ensemble.GradientBoostingRegressor(n_estimators=5, random_state=0).fit(X, Y, weight)
     part = ensemble.GradientBoostingRegressor(n_estimators=5, random_state=0).fit(X[:200], Y[:200])
     np.testing.assert_allclose(model.predict(X[:200]), part.predict(X[:200]), rtol=0.1)
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_weights_of_one_give_the_bits_of_no_weights(seed: int) -> None:
+    flowers, kinds = load_iris(return_X_y=True)
+    weighted, plain = (
+        ensemble.GradientBoostingClassifier(n_estimators=10, random_state=seed).fit(flowers, kinds, weight)
+        for weight in (np.ones(150), None)
+    )
+    np.testing.assert_array_equal(weighted.predict_proba(flowers), plain.predict_proba(flowers))
+
+
+def test_an_estimator_that_begins_is_given_weights_of_one() -> None:
+    begins = make_pipeline(LinearRegression())
+    with pytest.raises(ValueError, match="Pipeline does not support sample weights"):
+        ensemble.GradientBoostingRegressor(init=begins).fit(X, Y, np.ones(len(Y)))

@@ -15,6 +15,7 @@ from sklearn.svm import LinearSVC, LinearSVR
 
 import coterie
 from coterie import ensemble
+from coterie.errors import InvalidParameter
 from tests.helpers.oracles import needs_scikit_learn
 
 rng = np.random.default_rng(0)
@@ -199,3 +200,12 @@ def test_classes_of_several_outputs_are_balanced_in_every_bag() -> None:
     both = balanced.fit(X, two).predict_proba(X)
     np.testing.assert_allclose(both[0], both[1])
     assert np.corrcoef(both[0][:, 1], one[:, 1])[0, 1] > 0.9
+
+
+def test_soft_votes_without_probabilities_are_noticed_when_they_are_needed() -> None:
+    members = [("recorder", Recorder())]
+    model = ensemble.VotingClassifier(members, voting="soft").fit(X, CLASSES)
+    with pytest.raises(AttributeError, match="predict_proba"):
+        model.predict(X)
+    with pytest.raises(InvalidParameter, match="predict_proba"):
+        coterie.VotingClassifier(members, voting="soft").fit(X, CLASSES)

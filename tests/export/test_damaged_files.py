@@ -177,6 +177,14 @@ def of_learner(*path: str, value: Any) -> Callable[[Any], None]:
             of_learner("learner_model_param", "base_score", value="2"),
             "base_score is '2'; expected a prediction that binary",
         ),
+        (
+            of_learner("learner_model_param", "base_score", value="[0.5, 0.5]"),
+            r"base_score is '\[0.5, 0.5\]'; expected 1 or 1 numbers",
+        ),
+        (
+            of_learner("learner_model_param", "base_score", value="[[0.5]]"),
+            r"base_score is '\[\[0.5\]\]'; expected 1 or 1 numbers",
+        ),
         (of_learner("objective", "name", value="reg:magic"), "the objective is 'reg:magic'; expected one of"),
         (
             of_learner("gradient_booster", "name", value="gblinear"),

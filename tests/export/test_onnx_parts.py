@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 import coterie
 from coterie.export import to_onnx
 from coterie.export.writers.onnx_model import write_features, write_labels, write_numbers, write_probabilities
-from coterie.export.writers.onnx_trees import Graph
+from coterie.export.writers.onnx_trees import Graph, _without_lookalike
 from coterie.trees.column_readings import (
     LookUp,
     PairLookUp,
@@ -20,6 +20,7 @@ from coterie.trees.column_readings import (
     WithoutNumber,
     WithoutZero,
 )
+from coterie.trees.flat_tree import FlatTree
 from coterie.trees.links import Ascending, Hinge, Logistic, NumberLink, OneVersusRest, Shares, Softmax
 from tests.naive.tree_sum import read
 
@@ -120,3 +121,31 @@ def test_no_leaf_below_a_root_has_the_number_of_its_other_child() -> None:
 def _attributes(model: Any) -> dict[str, Sequence[int]]:
     (node,) = (node for node in model.graph.node if node.op_type == "TreeEnsemble")
     return {each.name: list(each.ints) for each in node.attribute if len(each.ints)}
+
+
+@pytest.mark.parametrize(("left", "leaves"), [(True, [1, 3, 4]), (False, [2, 3, 4])])
+def test_no_leaf_below_the_root_has_the_number_of_the_other_child(left: bool, leaves: list[int]) -> None:
+    """The root has a leaf and a split; wherever the tree begins, their numbers differ."""
+    children = {0: (1, 2), 2: (3, 4)} if left else {0: (1, 4), 1: (2, 3)}
+    feature, ways = np.full(5, -1), np.zeros((2, 5), dtype=np.int64)
+    for node, pair in children.items():
+        feature[node], ways[:, node] = 0, pair
+    zeros = np.zeros(5)
+    tree = FlatTree(feature, zeros, zeros.astype(bool), ways[0], ways[1], zeros[:, None])
+    leaf_of_root = 1 if left else 4
+
+    for first_node in range(6):
+        for first_leaf in range(6):
+            order = _without_lookalike(tree, np.array(leaves), first_node, first_leaf)
+            numbers = dict(
+                zip(np.array(leaves)[order].tolist(), range(first_leaf, first_leaf + 3), strict=True)
+            )
+            assert sorted(numbers) == leaves
+            assert numbers[leaf_of_root] != first_node + 1
+
+
+def test_the_leaves_of_a_tree_without_another_split_keep_their_order() -> None:
+    zeros = np.zeros(3)
+    ways = np.array([1, 0, 0]), np.array([2, 0, 0])
+    tree = FlatTree(np.array([0, -1, -1]), zeros, zeros.astype(bool), *ways, zeros[:, None])
+    assert _without_lookalike(tree, np.array([1, 2]), 0, 1).tolist() == [0, 1]

@@ -168,3 +168,16 @@ def test_calibration_that_makes_no_sense(change: dict[str, Any], message: str) -
 def test_counts_that_make_no_sense(counts: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         infinitesimal_jackknife(counts, np.zeros((1, 2)), replace=False)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "width", "step"), [(10, 2, 10), (10, 40, 2), (10, 30, 3), (5, 1000, 1), (3, 0, 3)]
+)
+def test_blocks_hold_as_many_rows_as_their_values_allow_and_one_at_least(
+    monkeypatch: pytest.MonkeyPatch, n_rows: int, width: int, step: int
+) -> None:
+    monkeypatch.setattr(jackknife, "_BLOCK_VALUES", 100)
+    blocks = list(jackknife._blocks(n_rows, width))
+
+    assert [block.start for block in blocks] == list(range(0, n_rows, step))
+    assert [block.stop for block in blocks] == [*range(step, n_rows, step), n_rows]

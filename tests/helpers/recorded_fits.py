@@ -83,6 +83,7 @@ def two(labels: Any) -> Any:
 WEIGHT = np.random.default_rng(5).integers(0, 4, N_ROWS).astype(float)
 
 METHODS = (
+    "score_samples",
     "predict",
     "predict_proba",
     "decision_function",
@@ -263,6 +264,10 @@ def _forest_cases() -> None:
         forest("RandomForestClassifier", bootstrap="balanced", class_weight="balanced_subsample"),
         target="two",
     )
+    case("isolation", forest("IsolationForest", contamination=0.1))
+    case("isolation weighted", forest("IsolationForest", max_features=0.5), sample_weight=WEIGHT)
+    case("embedding", forest("RandomTreesEmbedding"))
+    case("embedding few leaves", forest("RandomTreesEmbedding", max_leaf_nodes=6), sample_weight=WEIGHT)
     case("tree classes", lambda: coterie.DecisionTreeClassifier(max_depth=4), target="classes")
     case("tree numbers", lambda: coterie.DecisionTreeRegressor(max_leaf_nodes=9, ccp_alpha=1e-3))
 

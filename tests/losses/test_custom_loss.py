@@ -431,3 +431,22 @@ def test_derivatives_are_looked_at_in_units_of_the_target() -> None:
     assert sorted({*((points.score - 50.0) / points.unit).round(6).tolist()}) == sorted(
         derivative_check._SHIFTS
     )
+
+
+def test_where_the_hessian_is_zero_and_the_gradient_is_not_the_mean_hessian_counts() -> None:
+    half = CustomLoss(
+        lambda y, s: np.where(np.abs(s - y) < 1, (s - y) ** 2 / 2, np.abs(s - y) - 0.5),
+        lambda y, s: np.clip(s - y, -1, 1),
+        lambda y, s: (np.abs(s - y) < 1).astype(float),
+        baseline=0.0,
+    )
+    y = np.repeat([0.0, 0.5, 3.0, -4.0], 20)
+    model = GradientBoostingRegressor(
+        loss=half, n_estimators=1, learning_rate=1.0, min_samples_leaf=5, l2_regularization=0.0, subsample=1.0
+    )
+
+    with pytest.warns(UserWarning, match=r"hessian of .* is 0 at y=3 and score=0.* \(0\.5 here\)"):
+        model.fit(y[:, None], y)
+
+    # From a score of 0 each leaf takes Newton's step: 0, 0.5 / 1, and 1 / 0.5 where the hessian is 0.
+    assert_allclose(model.predict([[0.0], [0.5], [3.0], [-4.0]]), [0.0, 0.5, 2.0, -2.0], atol=1e-6)

@@ -1,6 +1,7 @@
 """Axes have round numbers, lines have colours, and labels are text whatever they hold."""
 
 from itertools import pairwise
+from types import SimpleNamespace
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.plots._svg import svg_of
+from coterie.plots._svg import _heatmap, svg_of
 from coterie.plots.chart import Axis, Chart, Heatmap, Line, Points, ticks
 from coterie.plots.palette import colour_of, dashes_of
 
@@ -93,3 +94,24 @@ def test_the_number_of_a_cell_stands_in_its_middle() -> None:
 
     for cell, number in zip(cells, numbers, strict=True):
         assert float(number["x"]) == pytest.approx(float(cell["x"]) + float(cell["width"]) / 2, abs=0.5)
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "written"),
+    [(34.0, 14.0, True), (33.9, 14.0, False), (34.0, 13.9, False), (99.0, 40.0, True)],
+)
+def test_a_number_is_written_into_a_cell_that_has_room_for_it(
+    width: float, height: float, written: bool
+) -> None:
+    frame = SimpleNamespace(
+        left=0.0,
+        right=2 * width,
+        top=0.0,
+        bottom=2 * height,
+        x=lambda value: value * width,
+        y=lambda value: value * height,
+    )
+    svg = "".join(_heatmap(Heatmap("share", np.array([[0.25, np.nan], [0.5, 0.75]]), 0.0, 1.0), frame))  # type: ignore[arg-type]
+
+    assert [f">{number}<" in svg for number in ("0.25", "0.75")] == [written] * 2
+    assert "nan" not in svg

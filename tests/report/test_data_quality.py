@@ -8,7 +8,7 @@ import pytest
 import coterie
 from coterie import report
 from coterie.data.table import Column
-from coterie.report.association import association
+from coterie.report.columns.association import association
 
 RNG = np.random.default_rng(0)
 N = 200
@@ -109,3 +109,24 @@ def test_noise_explains_nothing() -> None:
     ]
 
     assert np.mean(explained) < 0.02
+
+
+@pytest.mark.parametrize(("n_columns", "n_shown"), [(49, 49), (50, 50), (60, 50)])
+def test_of_many_columns_those_with_remarks_are_listed_and_the_others_counted(
+    n_columns: int, n_shown: int
+) -> None:
+    rng = np.random.default_rng(1)
+    X = {f"column {place}": rng.normal(size=60) for place in range(n_columns)}
+    X[f"column {n_columns - 1}"] = np.full(60, 2.0)
+    y = X["column 0"] + rng.normal(size=60)
+    model = coterie.DecisionTreeRegressor(max_depth=2).fit(X, y)
+
+    section = next(
+        own for own in report.build(model, X, y).to_dict()["sections"] if own["key"] == "data_quality"
+    )
+    table = next(own for own in section["blocks"] if own["kind"] == "table")
+
+    assert len(table["rows"]) == n_shown
+    assert table["n_left_out"] == n_columns - n_shown
+    assert table["rows"][0][0] == f"column {n_columns - 1}"
+    assert table["rows"][0][-1] == "constant"

@@ -5,7 +5,7 @@ import pytest
 from sklearn import metrics
 
 from coterie.report.evaluated_model import Predictions
-from coterie.report.metrics import score_estimates
+from coterie.report.scores.metrics import score_estimates
 
 RNG = np.random.default_rng(0)
 

@@ -13,8 +13,8 @@ import pytest
 import coterie
 from coterie import report
 from coterie.plots.chart import Axis, Chart, Line
-from coterie.report import html_page
-from coterie.report.html_page import vendored
+from coterie.report.forms import html_page
+from coterie.report.forms.html_page import vendored
 from tests.helpers.reports import report_of
 
 NASTY = [

@@ -5,10 +5,10 @@ import math
 import numpy as np
 
 from coterie.report.content import ConfusionMatrix
-from coterie.report.error_analysis import _distribution
-from coterie.report.number_format import percent
-from coterie.report.plain_text import _block
-from coterie.report.training_curves import _numbers
+from coterie.report.errors.residuals import _distribution
+from coterie.report.forms.number_format import percent
+from coterie.report.forms.plain_text import _block
+from coterie.report.model.training_curves import _numbers
 
 
 def test_a_share_that_is_not_known_is_a_dash():

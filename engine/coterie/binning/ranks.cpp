@@ -113,13 +113,13 @@ std::size_t count_distinct(const SortedColumn& sorted) {
 RankedFeature number_codes(const SortedColumn& sorted, Code* codes) {
     RankedFeature feature{.lowest_value = {NAN}, .highest_value = {}};
     const std::size_t n = sorted.words.size();
-    const bool shared = count_distinct(sorted) > kMostCodes;
+    const bool shared = count_distinct(sorted) > kMaxCodes;
     if (shared) feature.highest_value.push_back(NAN);
     std::uint64_t last_share = ~std::uint64_t{0};
     for (std::size_t begin = 0, end = 0; begin < n; begin = end) {
         const double value = sorted.value_at(begin);
         for (end = begin + 1; end < n && sorted.value_at(end) == value;) ++end;
-        const std::uint64_t share = shared ? std::uint64_t{begin} * kMostCodes / n : begin;
+        const std::uint64_t share = shared ? std::uint64_t{begin} * kMaxCodes / n : begin;
         if (share != last_share) {
             ++feature.n_codes;
             feature.lowest_value.push_back(value);
@@ -155,7 +155,7 @@ std::optional<Lattice> lattice_of(std::span<const double> values) {
     double step = std::numeric_limits<double>::infinity();
     for (std::size_t i = 1; i < values.size(); ++i) step = std::min(step, values[i] - values[i - 1]);
     const double n_steps = std::round((values.back() - values.front()) / step);
-    if (!(n_steps < static_cast<double>(std::min(kMostCodes, std::max<std::size_t>(256, 4 * values.size())))))
+    if (!(n_steps < static_cast<double>(std::min(kMaxCodes, std::max<std::size_t>(256, 4 * values.size())))))
         return std::nullopt;
     step = (values.back() - values.front()) / n_steps;
     if (!is_fine(step, values.front(), values.back())) return std::nullopt;
@@ -193,15 +193,15 @@ std::optional<RankedFeature> space_codes(std::span<const double> values, Code* c
         from = value < from ? value : from;
         to = value > to ? value : to;
     }
-    const double steps_per_value = static_cast<double>(kMostCodes - 1) / (to - from);
+    const double steps_per_value = static_cast<double>(kMaxCodes - 1) / (to - from);
     const double step = 1.0 / steps_per_value;
     if (!std::isfinite(to - from) || !std::isfinite(steps_per_value) || !is_fine(step, from, to)) return std::nullopt;
-    std::vector<std::uint8_t> is_filled(kMostCodes + 1, 0);  // codes with values
+    std::vector<std::uint8_t> is_filled(kMaxCodes + 1, 0);  // codes with values
     for (std::size_t place = 0; place < values.size(); ++place) {
         const double value = values[place];
         const bool known = value == value;
         const auto whole = static_cast<std::int32_t>(known ? (value - from) * steps_per_value : 0.0);
-        std::int32_t code = std::min(whole, static_cast<std::int32_t>(kMostCodes - 1)) + 1;
+        std::int32_t code = std::min(whole, static_cast<std::int32_t>(kMaxCodes - 1)) + 1;
         // Rounding may have put it beside the code that ends above it.
         code += value > from + static_cast<double>(code) * step;
         code -= (value <= from + static_cast<double>(code - 1) * step) & (code > 1);
@@ -212,12 +212,12 @@ std::optional<RankedFeature> space_codes(std::span<const double> values, Code* c
     const auto n_filled = static_cast<std::size_t>(std::count(is_filled.begin() + 1, is_filled.end(), 1));
     if (n_filled >= kLeastSpaced)
         return RankedFeature{.spaced = true,
-                             .n_codes = kMostCodes + 1,
+                             .n_codes = kMaxCodes + 1,
                              .lowest_value = {},
                              .highest_value = {},
                              .edge = from,
                              .step = step};
-    std::vector<double> first(kMostCodes + 1, NAN);  // value of each code
+    std::vector<double> first(kMaxCodes + 1, NAN);  // value of each code
     for (std::size_t place = 0; place < values.size(); ++place) {
         double& own = first[codes[place]];
         if (std::isnan(own)) own = values[place];
@@ -225,7 +225,7 @@ std::optional<RankedFeature> space_codes(std::span<const double> values, Code* c
     }
     std::vector<Code> filled;
     std::vector<double> distinct;
-    for (std::size_t code = 1; code <= kMostCodes; ++code) {
+    for (std::size_t code = 1; code <= kMaxCodes; ++code) {
         if (!is_filled[code]) continue;
         filled.push_back(static_cast<Code>(code));
         distinct.push_back(first[code]);
@@ -274,8 +274,8 @@ RankedFeature rank_numeric(const ColumnView& column, std::span<const RowIndex> p
 RankedFeature rank_nominal(const ColumnView& column, std::span<const RowIndex> rows, std::int32_t n_levels,
                            std::size_t index, Code* codes) {
     const std::string where = "Feature " + std::to_string(index) + " is nominal with ";
-    require(n_levels <= kMostLevels, where + std::to_string(n_levels) + " levels; a tree takes at most " +
-                                         std::to_string(kMostLevels) + ". Group the rare ones.");
+    require(n_levels <= kMaxLevels, where + std::to_string(n_levels) + " levels; a tree takes at most " +
+                                        std::to_string(kMaxLevels) + ". Group the rare ones.");
     for (std::size_t place = 0; place < rows.size(); ++place) {
         const double level = column.value(rows[place]);
         const bool missing = std::isnan(level) || level < 0;

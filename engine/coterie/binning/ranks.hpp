@@ -20,9 +20,9 @@ namespace coterie {
 using Code = std::uint16_t;
 
 inline constexpr Code kMissingCode = 0;
-inline constexpr std::size_t kMostCodes =
+inline constexpr std::size_t kMaxCodes =
     65'024;  // without the missing one: 127 times 512, so that 127 cells hold as many each
-inline constexpr std::int32_t kMostLevels = 256;  // what a set of levels in a tree can hold
+inline constexpr std::int32_t kMaxLevels = 256;  // what a set of levels in a tree can hold
 
 /// What the codes of one feature mean. In a nominal feature the code is the level plus one.
 struct RankedFeature {

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kRowsPerThread = 20'000;
 constexpr std::size_t kBlockRows = 512;
 constexpr std::size_t kRowsPerNumber = 6;  // that a line must have for each number it consists of
-constexpr double kLeastSpread = 1e-140;    // of a feature in a leaf, so that squares stay inside floats
+constexpr double kMinSpread = 1e-140;      // of a feature in a leaf, so that squares stay inside floats
 constexpr double kMaxSpread = 1e140;
 
 struct Line {
@@ -189,7 +189,7 @@ private:
             term.least = 0.0 - value_of_key(extremes[2 * k]);
             term.most = value_of_key(extremes[2 * k + 1]);
             const double spread = term.most - term.least;
-            wanted[k] = spread >= kLeastSpread && spread <= kMaxSpread;
+            wanted[k] = spread >= kMinSpread && spread <= kMaxSpread;
             term.exponent = wanted[k] ? exponent_of(spread) : 0;
         }
         keep(sample_, wanted);
@@ -278,7 +278,7 @@ private:
         for (std::size_t k = 0; k < wanted.size(); ++k) {
             LineTerm& term = sample_.terms[k];
             term.deviation = std::ldexp(std::sqrt(hessians_.value_of(found_[k]) / hessian_), term.exponent);
-            wanted[k] = term.deviation >= kLeastSpread;
+            wanted[k] = term.deviation >= kMinSpread;
         }
         keep(sample_, wanted);
         const std::size_t width = sample_.width();

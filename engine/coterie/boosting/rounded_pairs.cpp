@@ -15,11 +15,11 @@ constexpr double kMaxSum = 0x1.0p31 - 1;
 constexpr double kMaxCountedGradient = 0x1.0p25 - 1;  // 26 bits with sign
 constexpr double kMaxCountedHessian = 0x1.0p22 - 1;
 
-// A power of two that takes the largest size to at most kMostScaled, and not much less.
+// A power of two that takes the largest size to at most kMaxScaled, and not much less.
 float scale_of_sum(float max) {
     int exponent = 0;
     std::frexp(max, &exponent);  // max < 2^exponent
-    return std::ldexp(1.0f, std::min(std::countr_zero(static_cast<std::uint32_t>(kMostScaled)) - exponent, 127));
+    return std::ldexp(1.0f, std::min(std::countr_zero(static_cast<std::uint32_t>(kMaxScaled)) - exponent, 127));
 }
 
 // The sum of each gradient's sizes and, last, of the hessian's, from one pass over the rows.

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kChunk = 2048;
 constexpr std::size_t kUpdatesPerThread = 50'000;
 constexpr int kStartBits = 51;  // all amounts together, when the histogram is new
-constexpr double kLeastTotal = 0x1p50;
+constexpr double kMinTotal = 0x1p50;
 constexpr double kMaxTotal = 0x1p61;
 constexpr double kTolerance = 0x1p-40;  // of the total: what rounding may do
 // A question must be worth a millionth of the weight, or none is asked. With very unequal class weights a first stump
@@ -200,7 +200,7 @@ RoundTotals StumpRounds::count(const Stump& stump, const StumpEffect& effect) {
     const std::vector<double> before = sums(stump);
     const double expected = std::inner_product(before.begin(), before.end(), effect.factors.begin(), 0.0);
     require(expected > 0 && std::isfinite(expected), "The factors of a stump leave no weight, or too much.");
-    const bool anew = expected * unit_ < kLeastTotal || expected * unit_ > kMaxTotal;
+    const bool anew = expected * unit_ < kMinTotal || expected * unit_ > kMaxTotal;
     double halved = 1;  // powers of two leave the ratios of the weights alone
     if (anew) {
         const int exponent = std::ilogb(expected);

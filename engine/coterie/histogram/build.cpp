@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kUpdatesPerThread = 50'000;
 constexpr std::size_t kMaxRowsAtOnce = 65'536;
 constexpr std::size_t kMergedCells = 32'768;  // cells of all parts that one thread adds up at a time
-constexpr std::size_t kLeastMerged = 512;
+constexpr std::size_t kMinMerged = 512;
 
 void negate(Cell* amounts, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) amounts[i] = Cell{0} - amounts[i];
@@ -119,7 +119,7 @@ void HistogramBuilder::build(const NodeRows& rows, Cell* cells) {
     };
     parallel_for(n_parts, n_threads_, fill, Sharing::work_stealing);
     // Each thread adds up the cells of its own range over all parts.
-    parallel_ranges(n_cells, std::max(kLeastMerged, kMergedCells / n_parts), n_threads_,
+    parallel_ranges(n_cells, std::max(kMinMerged, kMergedCells / n_parts), n_threads_,
                     [&](std::size_t begin, std::size_t end) {
                         for (std::size_t part = 1; part < n_parts; ++part) {
                             const Cell* const other = private_cells_[part - 1].data();

@@ -22,8 +22,8 @@ std::size_t default_histogram_bytes() {
 HistogramPool::HistogramPool(std::size_t n_cells, std::size_t n_outputs, std::size_t max_bytes, const Slice& slice)
     : n_cells_(n_cells),
       n_outputs_(n_outputs),
-      max_slots_(std::max(kLeastSlots, (max_bytes > 0 ? max_bytes : default_histogram_bytes()) /
-                                           std::max<std::size_t>(1, slot_cells() * sizeof(Cell)))) {
+      max_slots_(std::max(kMinSlots, (max_bytes > 0 ? max_bytes : default_histogram_bytes()) /
+                                         std::max<std::size_t>(1, slot_cells() * sizeof(Cell)))) {
     std::uint64_t fewest[] = {~std::uint64_t{max_slots_}};
     slice.max(fewest);
     max_slots_ = static_cast<std::size_t>(~fewest[0]);

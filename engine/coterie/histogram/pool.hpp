@@ -23,7 +23,7 @@ std::size_t default_histogram_bytes();
 class HistogramPool {
 public:
     /// A tree needs these, however low the limit is.
-    static constexpr std::size_t kLeastSlots = 3;
+    static constexpr std::size_t kMinSlots = 3;
 
     /// `max_bytes` of 0 stand for the default. Workers have as many slots as the one that has the fewest, so that they
     /// drop the same histograms.

@@ -16,7 +16,7 @@ struct Rounding {
     std::uint32_t salt;
 };
 
-inline constexpr std::int32_t kMostScaled = 1 << 20;  // of a value in a sum of sizes
+inline constexpr std::int32_t kMaxScaled = 1 << 20;  // of a value in a sum of sizes
 
 inline constexpr std::uint32_t kRowFactor = 0x9e3779b1u;
 
@@ -59,7 +59,7 @@ struct SizeBits {
 /// Derivatives to pairs, and what the choice of scales needs to know of them.
 struct RoundingKernels {
     SizeBits (*sizes)(const float* values, std::size_t n);
-    // The sum of the whole parts of |value| * scale, each of which is at most kMostScaled.
+    // The sum of the whole parts of |value| * scale, each of which is at most kMaxScaled.
     std::uint64_t (*sum_sizes)(const float* values, std::size_t n, float scale);
     // A null hessian means 1. Rows are first_row + [0, n), or those given.
     void (*round_pairs)(const float* gradient, const float* hessian, const RowIndex* rows, RowIndex first_row,

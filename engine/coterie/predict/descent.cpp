@@ -190,12 +190,7 @@ void Descent::walk_part(const Place& place, const Part& part, Rows rows) {
     }
     if (place.pays(rows.size(), part.n_nodes()) &&
         (place.rows.plain() ? lay_out<true>(place, part) : lay_out<false>(place, part))) {
-        ends_.resize(rows.size());
-        walk_laid_out(nodes_.data(), place.rows.codes(), rows, kPartSteps, false, ends_.data());
-        if (place.keeps_leaf_values())
-            for (std::size_t i = 0; i < rows.size(); ++i) place.leaves[rows[i]] = nodes_[ends_[i]].column;
-        else
-            for (std::size_t i = 0; i < rows.size(); ++i) place.arrive(rows[i], part.begin + ends_[i] - 1);
+        walk_laid_part(place, part, rows);
         return;
     }
     Lanes lanes;
@@ -212,6 +207,21 @@ void Descent::walk_part(const Place& place, const Part& part, Rows rows) {
             walk_lanes<true, false>(place.forest, lanes);
         for (std::size_t k = 0; k < n_lanes; ++k) place.arrive(rows[first + k], lanes.at[k]);
     }
+}
+
+void Descent::walk_laid_part(const Place& place, const Part& part, Rows rows) {
+    const LeafNote note = place.keeps_leaf_values() ? LeafNote::column : LeafNote::number;
+    const bool all = rows.size() == place.rows.size();  // in their own order
+    std::uint32_t* ends = place.leaves;
+    if (!all || note == LeafNote::number) {
+        ends_.resize(rows.size());
+        ends = ends_.data();
+    }
+    walk_laid_out(nodes_.data(), place.rows.codes(), rows, kPartSteps, false, ends, note);
+    if (note == LeafNote::number)
+        for (std::size_t i = 0; i < rows.size(); ++i) place.arrive(rows[i], part.begin + ends[i] - 1);
+    else if (!all)
+        for (std::size_t i = 0; i < rows.size(); ++i) place.leaves[rows[i]] = ends[i];
 }
 
 // A leaf compares nothing, but looks at its column: as many leaf values as there are columns have room there.

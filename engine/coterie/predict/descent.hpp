@@ -121,6 +121,7 @@ private:
     template <bool kPlain>
     bool lay_out(const Place& place, const Part& part);
     void walk_part(const Place& place, const Part& part, Rows rows);
+    void walk_laid_part(const Place& place, const Part& part, Rows rows);
 
     std::vector<Part> parts_;
     std::vector<Part> open_;              // one for each node of the crown

@@ -31,13 +31,14 @@ bool ThresholdGrid::make_cells() {
     cells_.cells_per_unit = static_cast<double>(n_cells) / (thresholds_.back() - cells_.low);
     if (!std::isfinite(cells_.low) || !std::isfinite(cells_.cells_per_unit) || cells_.cells_per_unit <= 0.0)
         return false;
-    begin_.assign(n_cells + 1, cells_.n);
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < n; ++i)
-        for (const std::size_t cell = cells_.cell_of(thresholds_[i]); next <= cell; ++next)
-            begin_[next] = static_cast<std::uint32_t>(i);
-    for (std::size_t cell = 0; cell < n_cells; ++cell)
+    // The last threshold of a cell says where the next cell begins; an empty one begins where the one before it does.
+    // No branch on how many thresholds share a cell.
+    begin_.assign(n_cells + 1, 0);
+    for (std::size_t i = 0; i < n; ++i) begin_[cells_.cell_of(thresholds_[i]) + 1] = static_cast<std::uint32_t>(i + 1);
+    for (std::size_t cell = 0; cell < n_cells; ++cell) {
+        begin_[cell + 1] = std::max(begin_[cell], begin_[cell + 1]);
         cells_.fullest = std::max(cells_.fullest, begin_[cell + 1] - begin_[cell]);
+    }
     return std::bit_width(cells_.fullest) + kMinSaved <= std::bit_width(n);
 }
 

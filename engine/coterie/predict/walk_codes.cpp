@@ -22,6 +22,7 @@ constexpr std::size_t kLargeBlock = 65536;  // of rows in large trees: how often
 constexpr std::size_t kBlockBytes = std::size_t{8} << 20;  // of the codes of a large block
 constexpr std::size_t kStripe = 1 << 17;                   // rows between two questions whether to stop
 constexpr std::size_t kFewRows = 8;                        // up to which the lanes are trees, not rows
+constexpr std::size_t kTogether = 4;                       // trees whose leaves are looked at in one pass over the rows
 
 void code_levels(const double* values, std::size_t n, std::int32_t n_levels, std::uint16_t* out) {
     for (std::size_t i = 0; i < n; ++i)
@@ -99,6 +100,17 @@ std::size_t block_rows(const PackedForest& forest, std::size_t n_nodes, std::siz
     return std::max(kLanes, (share + n_each - 1) / n_each);
 }
 
+/// Up to kTogether trees, and the leaves of the same n rows in each: those of one tree after those of another.
+struct Walked {
+    std::size_t number;  // of the first tree
+    std::span<const std::shared_ptr<const PackedTree>> trees;
+    std::size_t first;  // row
+    std::size_t n;
+    const std::uint32_t* leaves;
+
+    const std::uint32_t* leaves_of(std::size_t tree) const { return leaves + tree * n; }
+};
+
 // A few rows: the lanes are trees. Calls visit(tree, leaves of the rows), trees in their order.
 template <class Visit>
 void walk_trees(const PackedForest& forest, const TreeGroup& group, const std::uint16_t* codes, std::size_t row_stride,
@@ -122,7 +134,7 @@ void walk_trees(const PackedForest& forest, const TreeGroup& group, const std::u
     }
 }
 
-// Calls visit(tree number, tree, first row, n, leaves) for blocks of rows and the trees of a range, in their order.
+// Calls visit(walked) for blocks of rows and the trees of a range, in their order.
 template <Reached kReached = Reached::leaf, class Visit>
 void for_blocks(const PackedForest& forest, const TableView& table, int n_threads, StopRequest& stop, Visit visit,
                 TreeRange trees = {}) {
@@ -150,7 +162,7 @@ void for_blocks(const PackedForest& forest, const TableView& table, int n_thread
             Buffer<std::uint16_t> codes(n * d);
             CodedRows rows;
             std::vector<double> values(few ? n * d : n);
-            std::vector<std::uint32_t> leaves(few ? 0 : n);
+            Buffer<std::uint32_t> leaves(few ? 0 : kTogether * n);
             if (few)
                 for (std::size_t feature = 0; feature < d; ++feature)
                     table.columns[feature].read(first, n, values.data() + feature, d);
@@ -169,7 +181,7 @@ void for_blocks(const PackedForest& forest, const TableView& table, int n_thread
                             std::array<std::uint32_t, kFewRows> said;
                             for (std::size_t row = 0; row < n; ++row)
                                 said[row] = kReached == Reached::leaf ? at[row] : tree.nodes[at[row]].left;
-                            visit(t, tree, first, n, said.data());
+                            visit({t, std::span(group.trees).subspan(t - first_tree, 1), first, n, said.data()});
                         }
                         ++t;
                     });
@@ -184,10 +196,12 @@ void for_blocks(const PackedForest& forest, const TableView& table, int n_thread
                         code_levels(values.data(), n, forest.n_levels[feature], own);
                 }
                 rows.assign(forest, codes.data(), n);
-                for (std::size_t t = std::max(first_tree, trees.begin); t < std::min(number, trees.end); ++t) {
-                    const PackedTree& tree = *group.trees[t - first_tree];
-                    descent.walk(forest, tree, rows, leaves.data(), asked);
-                    visit(t, tree, first, n, leaves.data());
+                const std::size_t end_tree = std::min(number, trees.end);
+                for (std::size_t t = std::max(first_tree, trees.begin); t < end_tree; t += kTogether) {
+                    const auto own = std::span(group.trees).subspan(t - first_tree, std::min(kTogether, end_tree - t));
+                    for (std::size_t i = 0; i < own.size(); ++i)
+                        descent.walk(forest, *own[i], rows, leaves.data() + i * n, asked);
+                    visit({t, own, first, n, leaves.data()});
                 }
             }
         });
@@ -200,8 +214,9 @@ void walk_forest(const PackedForest& forest, const TableView& table, TreeRange t
                  const VisitLeaves& visit) {
     for_blocks(
         forest, table, n_threads, stop,
-        [&](std::size_t number, const PackedTree&, std::size_t first, std::size_t n, const std::uint32_t* leaves) {
-            visit(number, first, n, leaves);
+        [&](const Walked& walked) {
+            for (std::size_t tree = 0; tree < walked.trees.size(); ++tree)
+                visit(walked.number + tree, walked.first, walked.n, walked.leaves_of(tree));
         },
         trees);
 }
@@ -265,39 +280,63 @@ std::optional<PackedForest> coded(const std::vector<std::shared_ptr<const Tree>>
     return forest;
 }
 
+namespace {
+
+// Two columns are one vector, and stay in a register while the trees add to them.
+template <std::size_t kTrees>
+void add_pairs(const Walked& walked, double* sums) {
+    std::array<const double*, kTrees> leaf_values;
+    std::array<const std::uint32_t*, kTrees> leaves;
+    for (std::size_t tree = 0; tree < kTrees; ++tree) {
+        leaf_values[tree] = walked.trees[tree]->leaf_values.data();
+        leaves[tree] = walked.leaves_of(tree);
+    }
+    for (std::size_t i = 0; i < walked.n; ++i, sums += 2) {
+        double first = sums[0];
+        double second = sums[1];
+        for (std::size_t tree = 0; tree < kTrees; ++tree) {
+            const double* const own = leaf_values[tree] + 2 * std::size_t{leaves[tree][i]};
+            first += own[0];
+            second += own[1];
+        }
+        sums[0] = first;
+        sums[1] = second;
+    }
+}
+
+void add_leaf_values(const Walked& walked, std::size_t n_columns, double* sums) {
+    if (n_columns == 2 && walked.trees.size() == kTogether) return add_pairs<kTogether>(walked, sums);
+    for (std::size_t tree = 0; tree < walked.trees.size(); ++tree) {
+        const double* const leaf_values = walked.trees[tree]->leaf_values.data();
+        const std::uint32_t* const leaves = walked.leaves_of(tree);
+        double* sum = sums;
+        for (std::size_t i = 0; i < walked.n; ++i, sum += n_columns) {
+            const double* const own = leaf_values + leaves[i] * n_columns;
+            for (std::size_t column = 0; column < n_columns; ++column) sum[column] += own[column];
+        }
+    }
+}
+
+}  // namespace
+
 void add_predictions(const PackedForest& forest, const TableView& table, std::span<double> sums, int n_threads,
                      StopRequest stop) {
     const std::size_t k = forest.n_columns;
     require(sums.size() == table.n_rows * k, "The sums must have one number for each row and column.");
-    for_blocks<Reached::leaf_value>(
-        forest, table, n_threads, stop,
-        [&](std::size_t, const PackedTree& tree, std::size_t first, std::size_t n, const std::uint32_t* said) {
-            const double* const leaf_values = tree.leaf_values.data();
-            double* sum = sums.data() + first * k;
-            if (k == 2) {  // one vector
-                for (std::size_t i = 0; i < n; ++i, sum += 2) {
-                    const double* const leaf_value = leaf_values + 2 * std::size_t{said[i]};
-                    sum[0] += leaf_value[0];
-                    sum[1] += leaf_value[1];
-                }
-                return;
-            }
-            for (std::size_t i = 0; i < n; ++i, sum += k) {
-                const double* const leaf_value = leaf_values + said[i] * k;
-                for (std::size_t column = 0; column < k; ++column) sum[column] += leaf_value[column];
-            }
-        });
+    for_blocks<Reached::leaf_value>(forest, table, n_threads, stop, [&](const Walked& walked) {
+        add_leaf_values(walked, k, sums.data() + walked.first * k);
+    });
 }
 
 void find_leaves(const PackedForest& forest, const TableView& table, std::span<std::uint32_t> out, int n_threads,
                  StopRequest stop) {
     const std::size_t n_trees = forest.n_trees();
     require(out.size() == table.n_rows * n_trees, "There must be room for one leaf for each row and tree.");
-    for_blocks(
-        forest, table, n_threads, stop,
-        [&](std::size_t number, const PackedTree&, std::size_t first, std::size_t n, const std::uint32_t* leaves) {
-            for (std::size_t i = 0; i < n; ++i) out[(first + i) * n_trees + number] = leaves[i];
-        });
+    for_blocks(forest, table, n_threads, stop, [&](const Walked& walked) {
+        for (std::size_t tree = 0; tree < walked.trees.size(); ++tree)
+            for (std::size_t i = 0; i < walked.n; ++i)
+                out[(walked.first + i) * n_trees + walked.number + tree] = walked.leaves_of(tree)[i];
+    });
 }
 
 void list_predictions(const PackedForest& forest, const TableView& table, std::span<double> leaf_values, int n_threads,
@@ -305,13 +344,12 @@ void list_predictions(const PackedForest& forest, const TableView& table, std::s
     const std::size_t n_trees = forest.n_trees();
     const std::size_t k = forest.n_columns;
     require(leaf_values.size() == table.n_rows * n_trees * k, "There must be room for every prediction of every tree.");
-    for_blocks<Reached::leaf_value>(
-        forest, table, n_threads, stop,
-        [&](std::size_t number, const PackedTree& tree, std::size_t first, std::size_t n, const std::uint32_t* said) {
-            for (std::size_t i = 0; i < n; ++i)
-                std::copy_n(tree.leaf_values.data() + said[i] * k, k,
-                            leaf_values.data() + ((first + i) * n_trees + number) * k);
-        });
+    for_blocks<Reached::leaf_value>(forest, table, n_threads, stop, [&](const Walked& walked) {
+        for (std::size_t tree = 0; tree < walked.trees.size(); ++tree)
+            for (std::size_t i = 0; i < walked.n; ++i)
+                std::copy_n(walked.trees[tree]->leaf_values.data() + walked.leaves_of(tree)[i] * k, k,
+                            leaf_values.data() + ((walked.first + i) * n_trees + walked.number + tree) * k);
+    });
 }
 
 }  // namespace coterie

@@ -35,7 +35,7 @@ struct ExponentialScore {
         return -(first / odds + second * odds);
     }
 
-    static double share(double weight, double total) { return std::max(weight / total, kLeastShare); }
+    static double share(double weight, double total) { return std::max(weight / total, kMinShare); }
 };
 
 // Bins move from right to left one after the other, and each time the two sides are asked.

@@ -23,7 +23,7 @@ namespace coterie {
 
 enum class StumpScore : std::uint8_t { error, gini, exponential };
 
-inline constexpr double kLeastShare = 0.01;  // of a class on a side, before odds are taken
+inline constexpr double kMinShare = 0.01;  // of a class on a side, before odds are taken
 
 struct Stump {
     std::int32_t feature = -1;                   // -1: every row is on the left

@@ -25,13 +25,13 @@ std::uint32_t next_of(const LaidNode& node, const std::uint16_t* own) {
 
 // The node from which a row that leaves the blocks of the first levels goes on.
 struct TopLevels {
-    static constexpr std::uint32_t kArrived = 1u << 31;  // beside a leaf
+    static constexpr std::uint32_t kArrived = 1u << 31;  // beside what is noted of a leaf
 
     std::array<NodeBlock, kTopBlocks> blocks;
     std::array<std::uint32_t, kTopExits> starts;
 
     // Below a leaf, which all codes leave to the left, are copies of itself.
-    explicit TopLevels(const LaidNode* nodes) {
+    TopLevels(const LaidNode* nodes, LeafNote note) {
         std::array<std::uint32_t, kTopExits / NodeBlock::kExits> above;
         std::size_t width = 1;  // blocks of a level
         starts[0] = 0;
@@ -39,7 +39,10 @@ struct TopLevels {
             std::copy_n(starts.begin(), width, above.begin());
             for (std::size_t i = 0; i < width; ++i) fill(nodes, above[i], level[i], &starts[i * NodeBlock::kExits]);
         }
-        for (std::uint32_t& start : starts) start |= nodes[start].next == start ? kArrived : 0;
+        for (std::uint32_t& start : starts) {
+            const LaidNode& node = nodes[start];
+            if (node.next == start) start = kArrived | (note == LeafNote::column ? node.column : start);
+        }
     }
 
     static void fill(const LaidNode* nodes, std::uint32_t top, NodeBlock& block, std::uint32_t* exits) {
@@ -60,7 +63,7 @@ struct TopLevels {
 
 // Never inlined, and without callbacks: then most lanes stay in registers, which is a seventh of the time. With
 // `starts`, `ends` says by which of them each row begins.
-template <bool kLessOne, bool kStarts>
+template <bool kLessOne, bool kStarts, LeafNote kNote>
 [[gnu::noinline]] void walk(const LaidNode* nodes, const CodesByRow& codes, std::span<const std::uint32_t> rows,
                             std::size_t n_steps, [[maybe_unused]] const std::uint32_t* starts, std::uint32_t* ends) {
     std::array<const std::uint16_t*, kLanes> own;
@@ -73,7 +76,7 @@ template <bool kLessOne, bool kStarts>
     for (std::uint32_t arrived = (1u << kLanes) - 1;;) {
         for (; arrived != 0; arrived &= arrived - 1) {
             const auto k = static_cast<std::size_t>(std::countr_zero(arrived));
-            if (busy >> k & 1) ends[place[k]] = at[k];
+            if (busy >> k & 1) ends[place[k]] = kNote == LeafNote::column ? nodes[at[k]].column : at[k];
             if constexpr (kStarts)
                 for (; n_taken < rows.size() && (starts[ends[n_taken]] & TopLevels::kArrived); ++n_taken)
                     ends[n_taken] = starts[ends[n_taken]] & ~TopLevels::kArrived;
@@ -101,18 +104,25 @@ template <bool kLessOne, bool kStarts>
     }
 }
 
+template <LeafNote kNote>
+void walk_and_note(const LaidNode* nodes, const CodesByRow& codes, std::span<const std::uint32_t> rows,
+                   std::size_t n_steps, std::uint32_t* ends) {
+    const NodeWalkKernels& kernel = kernels().node_walk;
+    if (rows.size() < kMinTopRows || codes.stride > kernel.max_top_columns)
+        return walk<false, false, kNote>(nodes, codes, rows, n_steps, nullptr, ends);
+    const TopLevels top(nodes, kNote);
+    kernel.walk_top(top.blocks.data(), codes.codes, codes.stride, rows.data(), rows.size(), ends);
+    walk<false, true, kNote>(nodes, codes, rows, kStepsBelow, top.starts.data(), ends);
+}
+
 }  // namespace
 
 void walk_laid_out(const LaidNode* nodes, const CodesByRow& codes, std::span<const std::uint32_t> rows,
-                   std::size_t n_steps, bool less_one, std::uint32_t* ends) {
+                   std::size_t n_steps, bool less_one, std::uint32_t* ends, LeafNote note) {
     if (rows.empty()) return;
-    if (less_one) return walk<true, false>(nodes, codes, rows, n_steps, nullptr, ends);
-    const NodeWalkKernels& kernel = kernels().node_walk;
-    if (rows.size() < kMinTopRows || codes.stride > kernel.max_top_columns)
-        return walk<false, false>(nodes, codes, rows, n_steps, nullptr, ends);
-    const TopLevels top(nodes);
-    kernel.walk_top(top.blocks.data(), codes.codes, codes.stride, rows.data(), rows.size(), ends);
-    walk<false, true>(nodes, codes, rows, kStepsBelow, top.starts.data(), ends);
+    if (less_one) return walk<true, false, LeafNote::number>(nodes, codes, rows, n_steps, nullptr, ends);
+    if (note == LeafNote::column) return walk_and_note<LeafNote::column>(nodes, codes, rows, n_steps, ends);
+    walk_and_note<LeafNote::number>(nodes, codes, rows, n_steps, ends);
 }
 
 }  // namespace coterie

@@ -84,7 +84,7 @@ const Test even("spaced codes of many numbers follow their values, and ascend wi
         check(code + 1u == feature.n_codes || value <= feature.threshold_above(code),
               "a value is below its code's end");
         check(code == 1 || value > feature.threshold_above(static_cast<Code>(code - 1)), "and above that of the last");
-        check_near(static_cast<double>(code), 1.0 + value * (kMostCodes - 1), 65.0);
+        check_near(static_cast<double>(code), 1.0 + value * (kMaxCodes - 1), 65.0);
     }
     for (std::uint32_t code = 2; code + 1 < feature.n_codes; ++code)
         check(feature.threshold_above(static_cast<Code>(code - 1)) < feature.threshold_above(static_cast<Code>(code)),

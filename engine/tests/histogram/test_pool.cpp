@@ -20,7 +20,7 @@ const Test limit("a pool has as many slots as its bytes allow, and never fewer t
     check_equal(pool.n_spare(), std::size_t{0});
     check_equal(pool.n_bytes(), 5 * kSlotBytes);
     check_throws<InvalidInput>([&] { pool.acquire(); }, "full");
-    check_equal(HistogramPool(kCells, 1, 1).n_spare(), HistogramPool::kLeastSlots);
+    check_equal(HistogramPool(kCells, 1, 1).n_spare(), HistogramPool::kMinSlots);
     check_equal(HistogramPool(kCells, 2, 10 * kSlotBytes).n_spare(), std::size_t{5});
 });
 

@@ -64,8 +64,8 @@ const Test sums("sums of scaled sizes are those of their whole parts", [] {
         }
     const Buffer<float> most(300'000, -1.0f);
     for (const Kernels* table : kernel_tables())
-        check_equal(table->rounding.sum_sizes(most.data(), most.size(), static_cast<float>(kMostScaled)),
-                    most.size() * std::uint64_t{kMostScaled});
+        check_equal(table->rounding.sum_sizes(most.data(), most.size(), static_cast<float>(kMaxScaled)),
+                    most.size() * std::uint64_t{kMaxScaled});
 });
 
 const Test roundings("rounded pairs have the same bits in every table and do not depend on where a chunk begins", [] {

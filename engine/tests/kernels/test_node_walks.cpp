@@ -79,7 +79,8 @@ const Test laid("every table lays out the same nodes and finds the last child", 
     }
 });
 
-// A chain and a balanced tree, whose leaves lie within, at the end of and below the first levels.
+// A chain and a balanced tree, whose leaves lie within, at the end of and below the first levels. Leaves have columns
+// that say nothing of where rows go.
 std::vector<LaidNode> some_tree(std::size_t depth, bool chain, std::size_t n_columns) {
     std::vector<LaidNode> nodes(1);
     std::vector<std::uint32_t> open = {0};
@@ -89,7 +90,8 @@ std::vector<LaidNode> some_tree(std::size_t depth, bool chain, std::size_t n_col
             const auto left = static_cast<std::uint32_t>(nodes.size());
             const std::uint64_t bits = bits_at(depth, node);
             nodes[node] = {static_cast<std::uint16_t>(bits % n_columns), static_cast<std::uint16_t>(bits >> 48), left};
-            nodes.push_back({0, LaidNode::kAllGoLeft, left});
+            const auto column = static_cast<std::uint16_t>((bits >> 24) % n_columns);
+            nodes.push_back({column, LaidNode::kAllGoLeft, left});
             nodes.push_back({0, LaidNode::kAllGoLeft, left + 1});
             below.push_back(bits & 256 ? left : left + 1);
             if (!chain && bits % 5 != 0) below.push_back(bits & 256 ? left + 1 : left);
@@ -111,12 +113,15 @@ const Test walks("many rows end where each of them ends alone", [] {
                 std::vector<std::uint32_t> rows(n);
                 for (std::size_t i = 0; i < n; ++i) rows[i] = static_cast<std::uint32_t>((i * 7) % n);
                 std::vector<std::uint32_t> ends(n);
+                std::vector<std::uint32_t> columns(n);
                 walk_laid_out(nodes.data(), {codes.data(), stride}, rows, 8, false, ends.data());
+                walk_laid_out(nodes.data(), {codes.data(), stride}, rows, 8, false, columns.data(), LeafNote::column);
                 for (std::size_t i = 0; i < n; ++i) {
                     std::uint32_t at = 0;
                     while (nodes[at].next != at)
                         at = nodes[at].next + (codes[rows[i] * stride + nodes[at].column] > nodes[at].code);
                     check_equal(ends[i], at);
+                    check_equal(columns[i], std::uint32_t{nodes[at].column});
                 }
             }
 });

@@ -135,6 +135,40 @@ const Test large_with_gaps("and so they do if values are missing, and if splits 
     check_large_trees({0, 0, 0, 12, 0}, true);
 });
 
+// So few that they are kept where rows end; trees of one part, and of several.
+const Test few_leaf_values("rows add the leaf values that their values lead to, where a tree has few of them", [] {
+    for (const std::uint32_t depth : {3u, 13u, 17u}) {
+        PackedForest forest({0, 0, 0, 0, 0}, 2);
+        TreeGroup group = random_grove(11, 6, forest, depth);
+        for (auto& tree : group.trees) {
+            PackedTree own = depth_first(*tree, 3);
+            for (PackedNode& node : own.nodes.own())
+                if (node.is_leaf()) node.left = static_cast<std::uint32_t>(mix(node.left) % 5);
+            own.leaf_values.own().resize(10);
+            tree = std::make_shared<PackedTree>(std::move(own));
+        }
+        forest.groups.push_back(std::move(group));
+        validate(forest);
+        for (const std::size_t n : {40u, 3'000u, 20'000u}) {
+            Columns table = random_columns(n, n, 5);
+            for (auto& column : table.values)
+                for (double& value : column)
+                    if (std::isnan(value)) value = 0.5;
+            std::vector<double> sums(n * 2);
+            add_predictions(forest, table.view(), sums, 2);
+            for (std::size_t row = 0; row < n; ++row) {
+                double expected[2] = {0.0, 0.0};
+                for (std::size_t t = 0; t < forest.n_trees(); ++t) {
+                    const PackedTree& tree = forest.tree(t);
+                    const std::uint32_t place = tree.nodes[slow_leaf(forest, t, table, row)].left;
+                    for (std::size_t k = 0; k < 2; ++k) expected[k] += tree.leaf_values[2 * place + k];
+                }
+                for (std::size_t k = 0; k < 2; ++k) check_equal(sums[row * 2 + k], expected[k]);
+            }
+        }
+    }
+});
+
 const Test leaves("every row reaches the leaf that its values lead to, for any number of rows and threads", [] {
     for (const std::size_t n : {1u, 7u, 8u, 9u, 255u, 256u, 257u, 1000u}) {
         const PackedForest forest = random_forest(n);

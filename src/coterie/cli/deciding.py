@@ -4,12 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from coterie._typing import AnyArray
 from coterie.cli.errors import usage_error
 from coterie.data.table_files.suggestions import guessed, listed
-from coterie.members.decision_rule import BOUNDED_SCORES, TUNED_SCORES, parsed_threshold
+from coterie.members.decision_rule import (
+    BOUNDED_SCORES,
+    TUNED_SCORES,
+    DecisionRule,
+    decided_codes,
+    parsed_threshold,
+)
 
 ThresholdOption = Annotated[
     str | None,
@@ -142,3 +149,32 @@ def _numbers(option: str, texts: Sequence[str], classes: AnyArray) -> dict[Any, 
             )
         found[_label(option, name.strip(), classes)] = value
     return found
+
+
+def decide_by(model: Any, threshold: float | None) -> None:
+    """Let a model that was loaded for one command decide by another threshold than that of its fit."""
+    if threshold is None:
+        return
+    classes, name = getattr(model, "classes_", None), type(model).__name__
+    if classes is None or len(classes) != 2 or not hasattr(model, "predict_proba"):
+        what = "numbers" if classes is None else f"{len(classes)} classes"
+        raise usage_error(
+            f"--threshold is for probabilities of two classes, and this {name} predicts {what}.",
+            "--threshold",
+            threshold,
+            allowed="a model of two classes with probabilities",
+        )
+    if not 0 <= threshold <= 1:
+        allowed = "a number between 0 and 1"
+        raise usage_error(
+            f"--threshold {threshold:g}: expected {allowed}.", "--threshold", threshold, allowed=allowed
+        )
+    model.decision_ = DecisionRule("given", 1, threshold)
+
+
+def decided(model: Any, X: Any) -> AnyArray:
+    """The predictions of a model; of one that decides by a rule, by this rule."""
+    if isinstance(getattr(model, "decision_", None), DecisionRule):
+        codes = decided_codes(model, np.asarray(model.predict_proba(X)))
+        return np.asarray(np.asarray(model.classes_)[codes])
+    return np.asarray(model.predict(X))

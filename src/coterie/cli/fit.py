@@ -20,7 +20,7 @@ from coterie.cli.option_groups import (
 )
 from coterie.cli.options import JobsOption, JsonOption, SeedOption, TableSource, check_settings, names_in
 from coterie.cli.repeating import EarlierFit, RepeatOption, earlier_fit, roles_note
-from coterie.cli.report import REPORT_ENDINGS, write_report
+from coterie.cli.report import REPORT_ENDINGS, profile_note, write_report
 from coterie.cli.training import (
     Roles,
     TrainingTable,
@@ -85,7 +85,8 @@ def fit(
             chosen = {"n_jobs": jobs, "random_state": number}
             fitted = _new_fit(messages, source, columns, limits, decisions, chosen)
     with writing(output):
-        save(fitted.model, output, notes=fitted.training.notes() | roles_note(fitted.roles, fitted.where))
+        notes = fitted.training.notes() | roles_note(fitted.roles, fitted.where)
+        save(fitted.model, output, notes=notes | profile_note(fitted.training.X))
     _finish(messages, fitted, output, report, events, json=json, verbose=verbose)
 
 

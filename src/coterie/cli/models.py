@@ -1,9 +1,9 @@
 """A model from its file, and the table that it is to predict."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +27,14 @@ class LoadedModel:
     ----------
     target : the name of the target, or None if the file does not say
     reading : how columns are read, by name; empty for a model that was not fitted here
+    notes : all that the file notes, by name
     """
 
     model: Any
     path: Path
     target: str | None
     reading: TableReading
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_classifier(self) -> bool:
@@ -158,7 +160,7 @@ def open_model(path: Path) -> LoadedModel:
             parameter="MODEL",
             received=path,
         )
-    return LoadedModel(model, path, notes.get("target"), _reading(notes))
+    return LoadedModel(model, path, notes.get("target"), _reading(notes), notes)
 
 
 @contextmanager

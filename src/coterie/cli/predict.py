@@ -12,6 +12,7 @@ import typer
 
 from coterie._typing import AnyArray
 from coterie.cli.command import Messages, command
+from coterie.cli.deciding import decide_by, decided
 from coterie.cli.errors import usage_error
 from coterie.cli.models import LoadedModel, open_model
 from coterie.cli.options import DataArgument, EncodingOption, ModelArgument, WhereOption
@@ -136,6 +137,10 @@ def predict(
     interval: Annotated[
         float | None, typer.Option(help="Add low and high, which hold the truth so often, such as 0.9.")
     ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="Of two classes: predict the positive one from this probability on."),
+    ] = None,
     id_: Annotated[
         list[str] | None, typer.Option("--id", help="A column to keep. May be given several times.")
     ] = None,
@@ -165,6 +170,7 @@ def predict(
         raise usage_error("--json and --json-lines are two forms of the same: choose one.", "--json-lines")
     own = open_model(model)
     _check_outputs(own, proba, interval)
+    decide_by(own.model, threshold)
     with open_table(data, where, encoding=encoding) as table:
         kept = list(dict.fromkeys(id_ or ()))
         for name in kept:
@@ -208,7 +214,7 @@ def _predictions(model: Any, X: Any, proba: bool, interval: float | None) -> dic
             "prediction": np.asarray(model.classes_)[decided_codes(model, probabilities)],
             **{f"proba_{label}": probabilities[:, place] for place, label in enumerate(model.classes_)},
         }
-    columns = {"prediction": np.asarray(model.predict(X))}
+    columns = {"prediction": decided(model, X)}
     if interval is not None:
         ends = np.asarray(model.predict_interval(X, 1 - interval))
         columns |= {"low": ends[:, 0], "high": ends[:, 1]}

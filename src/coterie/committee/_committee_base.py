@@ -37,6 +37,8 @@ from coterie.committee._committee_data import (
     thinned,
 )
 from coterie.committee._portfolio_run import PortfolioRun, warn_interrupted
+from coterie.committee.explained import explain as explain_committee
+from coterie.committee.explained import gain_importances
 from coterie.committee.fold_features import FoldFeatures
 from coterie.committee.leaderboard import (
     CommitteeScores,
@@ -115,6 +117,9 @@ class BaseCommittee(Estimator):
     _decoded: Callable[[AnyArray], AnyArray]
     _output: Callable[[FloatArray], FloatArray]
     _response_functions: Callable[[], ResponseFunctions]
+
+    explain = explain_committee
+    feature_importances_ = property(gain_importances)
 
     @staticmethod
     def _now() -> float:
@@ -424,7 +429,7 @@ class BaseCommittee(Estimator):
         data = CommitteeData.of(row_indexable(X), given, [every], int(self.n_features_in_))
         seeds = spawn_seeds(root_seed(self.random_state), len(self.estimators_))
         clock = Clock(self._now, self._now(), None)
-        limits = FitLimits(owner, n_jobs=self.n_jobs)
+        limits = FitLimits(owner, self.max_iter, n_jobs=self.n_jobs)
         features = FoldFeatures.of(self.features, data.X)
         run = PortfolioRun(data, limits, clock, int(seeds[0]), self._metric(), features=features)
         models = []

@@ -306,15 +306,15 @@ class FitLimits:
 
     Attributes
     ----------
+    max_iter : additions of the greedy choice of weights, for which time is left
     max_members : members at most, or None
     memory : megabytes at most, or None
-    max_iter : additions of the greedy choice of weights, for which time is left
     """
 
     owner: str
+    max_iter: int
     max_members: int | None = None
     memory: float | None = None
-    max_iter: int = 1
     n_jobs: int | None = None
     on_error: str = "raise"
 

@@ -81,6 +81,8 @@ _PARAMETERS = """\
 {own}    n_folds_ : int
     n_features_in_ : int
     feature_names_in_ : array of str, if the table had names
+    feature_importances_ : array of shape (n_features_in_,)
+        What the trees of the members gained by each column, as shares; the mean of members that have trees, by weight.
 """
 _CALIBRATION = """\
     calibration : {"temperature", None}

@@ -185,6 +185,14 @@ class TableFeatures(TransformerMixin, BaseEstimator):
             found[f"{other} - {one}"] = days_of(moments[other] - moments[one])
         return found
 
+    def sources(self) -> list[tuple[str, ...]]:
+        """For each column of `transform` the columns that it was made from."""
+        check_is_fitted(self, "reductions_")
+        kept = [(str(name),) for name in self.feature_names_in_ if name not in self.reductions_]
+        texts = [(name,) for name, own in self.reductions_.items() for _ in range(own.n_outputs + 2)]
+        parts = [(name,) for name, own in self.date_parts_.items() for _ in own.parts]
+        return [*kept, *texts, *parts, *self.differences_]
+
 
 def _holds_sentences(values: Any) -> bool:
     texts = strings_of(values)

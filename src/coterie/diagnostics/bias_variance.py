@@ -14,13 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coterie._params import Function, Integer, OneOf, Real, resolve_n_jobs, spawn_seeds, unexpected
-from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
+from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike, Task
 from coterie.data.parts import row_indexable, rows_of
 from coterie.diagnostics.bootstrap import bootstrap_rows, fitted_copy, labels_of, task_of
 from coterie.diagnostics.checks import check_choice
 from coterie.diagnostics.votes import staged_predictions
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.members.fit_members import in_parallel
+
+_Sample = Callable[[int], tuple[Any, AnyArray]]  # from a seed to a table and its target
 
 
 class Parts(NamedTuple):
@@ -135,8 +137,7 @@ class BiasVariance:
         task = "regression" if self.classes is None else "classification"
         check_choice("method", method, OneOf(*_METHODS[task]))
         parts = _parts_of(method, self.predictions, self.truth, self.rows.noise[0])
-        means = {name: own.mean(axis=1) for name, own in parts._asdict().items()}
-        return replace(self, method=method, rows=parts, **means)
+        return replace(self, method=method, rows=parts, **_means(parts))
 
     def __repr__(self) -> str:
         n_fits, n_stages, n_rows = self.predictions.shape
@@ -221,44 +222,57 @@ def bias_variance(
     Geman, Bienenstock and Doursat (1992); Kohavi and Wolpert (1996); Domingos (2000).
     """
     task = task_of(estimator)
+    _check_choices(task, method, n_repeats, test_size, draw, n_jobs)
+    labels, X = labels_of(X, y, task, "bias_variance"), row_indexable(X)
+    split_seed, *seeds = (int(seed) for seed in spawn_seeds(random_state, n_repeats + 1))
+    test, others = _set_aside(len(labels), None if draw is not None else test_size, split_seed)
+    sample = _bootstraps(X, labels, others) if draw is None else _fresh_samples(draw, task)
+    numbers, predictions = _fits(estimator, sample, rows_of(X, test), stages, seeds, n_jobs)
+    known = _known(task, predictions, labels[test], truth, noise, test)
+    return _in_parts(_METHODS[task][0] if method == "auto" else method, numbers, known)
+
+
+def _check_choices(task: str, method: Any, n_repeats: Any, test_size: Any, draw: Any, n_jobs: Any) -> None:
     check_choice("method", method, OneOf("auto", *_METHODS[task]))
     check_choice("n_repeats", n_repeats, Integer(2))
     check_choice("test_size", test_size, Real(0, 1, closed="neither"))
     check_choice("draw", draw, Function(), None)
     resolve_n_jobs(n_jobs)
-    labels = labels_of(X, y, task, "bias_variance")
-    X = row_indexable(X)
-    split_seed, *seeds = (int(seed) for seed in spawn_seeds(random_state, n_repeats + 1))
-    test, others = _set_aside(len(labels), None if draw is not None else test_size, split_seed)
-    X_test = rows_of(X, test)
+
+
+def _bootstraps(X: Any, labels: AnyArray, others: RowArray) -> _Sample:
+    """Tables drawn with replacement from the rows that are not set aside."""
+
+    def sample(seed: int) -> tuple[Any, AnyArray]:
+        rows = others[bootstrap_rows(len(others), seed)]
+        return rows_of(X, rows), labels[rows]
+
+    return sample
+
+
+def _fresh_samples(draw: Callable[[int], tuple[Any, Any]], task: Task) -> _Sample:
+    """Tables of the user, whose seeds are 32 bits long."""
+
+    def sample(seed: int) -> tuple[Any, AnyArray]:
+        table, target = draw(seed >> 32)
+        return table, labels_of(table, target, task, "bias_variance")
+
+    return sample
+
+
+def _fits(
+    estimator: Any, sample: _Sample, X: Any, stages: Any, seeds: list[int], n_jobs: int | None
+) -> tuple[RowArray, AnyArray]:
+    """The numbers of the stages, and what each fit predicts after each: shape (n_fits, n_stages, n_rows)."""
 
     def one(seed: int) -> tuple[RowArray, list[AnyArray]]:
-        if draw is None:
-            rows = others[bootstrap_rows(len(others), seed)]
-            table, target = rows_of(X, rows), labels[rows]
-        else:
-            table, given = draw(seed >> 32)
-            target = labels_of(table, given, task, "bias_variance")
-        return staged_predictions(fitted_copy(estimator, table, target, seed), X_test, stages)
+        return staged_predictions(fitted_copy(estimator, *sample(seed), seed), X, stages)
 
     found = in_parallel(one, [(seed,) for seed in seeds], n_jobs=n_jobs)
     # With "all", fits that stopped early have fewer stages: those that every fit has are compared.
     shortest = min(len(own) for own, _ in found)
     numbers = np.max([own[:shortest] for own, _ in found], axis=0)
-    predictions = np.array([np.stack(own[:shortest]) for _, own in found])
-    known = _known(task, predictions, labels[test], truth, noise, test)
-    name = _METHODS[task][0] if method == "auto" else method
-    parts = _parts_of(name, known.predictions, known.truth, known.noise)
-    means = {part: own.mean(axis=1) for part, own in parts._asdict().items()}
-    return BiasVariance(
-        method=name,
-        stages=numbers,
-        rows=parts,
-        predictions=known.predictions,
-        truth=known.truth,
-        classes=known.classes,
-        **means,
-    )
+    return numbers, np.array([np.stack(own[:shortest]) for _, own in found])
 
 
 def _set_aside(n_rows: int, share: float | None, seed: int) -> tuple[RowArray, RowArray]:
@@ -342,3 +356,20 @@ def _parts_of(method: str, predictions: AnyArray, truth: FloatArray, noise: Floa
         formula = domingos if method == "domingos" else kohavi_wolpert
         found = [formula(predictions[:, stage], truth) for stage in range(predictions.shape[1])]
     return Parts(*(np.stack(own) for own in zip(*found, strict=True)))
+
+
+def _in_parts(method: str, stages: RowArray, known: _Known) -> BiasVariance:
+    parts = _parts_of(method, known.predictions, known.truth, known.noise)
+    return BiasVariance(
+        method=method,
+        stages=stages,
+        rows=parts,
+        predictions=known.predictions,
+        truth=known.truth,
+        classes=known.classes,
+        **_means(parts),
+    )
+
+
+def _means(parts: Parts) -> dict[str, Any]:
+    return {name: own.mean(axis=1) for name, own in parts._asdict().items()}

@@ -1,7 +1,7 @@
 """How predictions depend on a column: partial dependence, accumulated local effects, and interactions."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from coterie._params import Boolean, Integer, OneOf, in_short, resolve_n_jobs, spawn_seeds, unexpected
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
 from coterie.data.column_from_rows import with_column_from_rows
+from coterie.data.inference.strings import moments_of, named_columns
 from coterie.data.parts import chosen_columns, row_indexable, rows_of, table_shape
 from coterie.data.prepare import read_table
 from coterie.data.table import Column, Table
@@ -119,6 +120,7 @@ def _shares(place: RowArray, cell: AnyArray, n_levels: int, n_cells: int) -> Flo
     return np.asarray(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0))
 
 
+_N_PARTS = 40  # of a histogram
 _MOST_AT_ONCE = 4_000  # rows in one call of the model: each call costs something, however small
 
 
@@ -134,6 +136,11 @@ class DependenceCurve:
     average : array of shape (n_values,), the mean prediction at each value, or the accumulated effect
     individual : array of shape (n_rows, n_values), the predictions for each row; None unless kind="individual"
     count : array of shape (n_values,), rows that hold the level, or lie between the value before and this one
+    missing_average : the mean prediction if the column were missing in every row; None if it is missing in none, and
+        for "ale"
+    missing_count : rows in which it is missing
+    histogram : counts of rows between the first value and the last, in parts of equal width; empty for levels
+    holds_dates : bool, whether numbers are dates
     """
 
     name: str
@@ -142,6 +149,10 @@ class DependenceCurve:
     average: FloatArray
     individual: FloatArray | None
     count: RowArray
+    missing_average: float | None = None
+    missing_count: int = 0
+    histogram: RowArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    holds_dates: bool = False
 
     def __repr__(self) -> str:
         ends = (
@@ -255,15 +266,29 @@ def dependence(
                 grid = grid.reordered(levels_by_likeness(table, place, grid))
             average = _accumulated(predict, X, place, grid, weight)
         else:
-            individual = _individual(predict, X, place, grid, table.n_rows, n_jobs)
+            individual = _individual(predict, X, place, grid.rows, table.n_rows, n_jobs)
             average = np.average(individual, axis=0, weights=weight)
+        without = np.flatnonzero(grid.place < 0)
+        missing = None
+        if len(without) and kind != "ale":
+            own = _individual(predict, X, place, without[:1], table.n_rows, n_jobs)
+            missing = float(np.average(own[:, 0], weights=weight)) - (float(average[0]) if centred else 0.0)
         if centred:
             average = average - average[0]
             individual = None if individual is None else individual - individual[:, :1]
-        count = np.bincount(grid.place[grid.place >= 0], minlength=len(grid.values))
-        kept = individual if kind == "individual" else None
         curves.append(
-            DependenceCurve(table.label(place), grid.categorical, grid.values, average, kept, count)
+            DependenceCurve(
+                table.label(place),
+                grid.categorical,
+                grid.values,
+                average,
+                individual if kind == "individual" else None,
+                np.bincount(grid.place[grid.place >= 0], minlength=len(grid.values)),
+                missing,
+                len(without),
+                _histogram(table.column(place), grid),
+                _holds_dates(X, table, place),
+            )
         )
     what = "accumulated effect on the " if kind == "ale" else "change of the " if centred else ""
     return Dependence(kind, what + meaning, bool(centred), tuple(curves))
@@ -346,12 +371,38 @@ def _columns(X: Any, features: Any, name: str) -> tuple[Any, Table, tuple[int, .
     return X, read_table(X), chosen_columns(features, X, shape, name).places
 
 
+def _histogram(column: Column, grid: Grid) -> RowArray:
+    """How the rows are spread between the ends of a grid of numbers."""
+    if grid.categorical or len(grid.values) < 2:
+        return np.zeros(0, dtype=np.int64)
+    values = column.values.astype(np.float64)
+    ends = float(grid.values[0]), float(grid.values[-1])
+    if not np.isfinite(ends).all():
+        return np.zeros(0, dtype=np.int64)
+    return np.histogram(values[~np.isnan(values)], _N_PARTS, ends)[0].astype(np.int64)
+
+
+def _holds_dates(X: Any, table: Table, place: int) -> bool:
+    native = named_columns(X)
+    values = (
+        X[:, place]
+        if native is None and isinstance(X, np.ndarray)
+        else (native or {}).get(table.label(place))
+    )
+    return moments_of(values) is not None
+
+
 def _individual(
-    predict: Callable[[Any], FloatArray], X: Any, place: int, grid: Grid, n_rows: int, n_jobs: int | None
+    predict: Callable[[Any], FloatArray],
+    X: Any,
+    place: int,
+    holders: RowArray,
+    n_rows: int,
+    n_jobs: int | None,
 ) -> FloatArray:
-    """The prediction for each row at each value, shape (n_rows, n_values); several values are one call."""
+    """The prediction for each row with the value of each of the `holders`; several values are one call."""
     together = max(1, _MOST_AT_ONCE // max(1, n_rows))
-    parts = [grid.rows[first : first + together] for first in range(0, len(grid.rows), together)]
+    parts = [holders[first : first + together] for first in range(0, len(holders), together)]
 
     def at(rows: RowArray) -> FloatArray:
         every = X if len(rows) == 1 else rows_of(X, np.tile(np.arange(n_rows), len(rows)))

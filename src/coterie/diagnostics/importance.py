@@ -1,5 +1,6 @@
 """Which columns does a model depend on? One kind of result, whatever the way of measuring."""
 
+import inspect
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,10 +8,10 @@ import numpy as np
 from sklearn.metrics import check_scoring
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import Integer, OneOf, in_short, resolve_n_jobs, spawn_seeds, unexpected
+from coterie._params import Integer, OneOf, in_short, resolve_n_jobs, root_seed, spawn_seeds, unexpected
 from coterie._typing import AnyArray, FloatArray, SeedLike
 from coterie.data.column_from_rows import with_column_from_rows
-from coterie.data.parts import chosen_columns, row_indexable, table_shape
+from coterie.data.parts import chosen_columns, row_indexable, rows_of, table_shape
 from coterie.data.weight import read_weight
 from coterie.diagnostics.checks import check_choice
 from coterie.diagnostics.sklearn_adapters import with_protocols
@@ -36,6 +37,7 @@ def split_counts(model: Any) -> FloatArray:
     return total
 
 
+_MOST_ESTIMATED = 200  # rows that a committee is explained for
 _METHODS = ("permutation", "gain", "split", "oob_permutation", "shap")
 
 
@@ -108,12 +110,14 @@ def importance(
         "shap"             the mean size of its contribution to a prediction                  models with `explain`
         =================  =================================================================  ======================
 
+        Contributions of committees are estimated: for 200 rows of X at most, compared with rows of all of X.
+
     features : columns by name or place, which alone are measured; None for all. For "permutation".
     scoring : name of a metric, ours or scikit-learn's, function of (model, X, y), or None for the model's own score
     n_repeats : int, how often values change places
     sample_weight : array of shape (n_rows,), how often each row counts in the score
     n_jobs : int or None, how many columns are measured side by side; the result is the same
-    random_state : the seed of permutations
+    random_state : the seed of permutations, and of the rows that a committee is explained for
 
     Returns
     -------
@@ -147,7 +151,7 @@ def importance(
             features,
         )
     if method == "shap":
-        return _by_shap(model, X)
+        return _by_shap(model, X, random_state)
     if method == "oob_permutation":
         if not hasattr(model, "oob_importances"):
             raise _other_method(method, model, "rows out of bag")
@@ -246,7 +250,7 @@ def _about_score(scoring: Any) -> str:
     return f"fall of {name}" if metric.greater_is_better else f"rise of {name}"
 
 
-def _by_shap(model: Any, X: Any) -> Importance:
+def _by_shap(model: Any, X: Any, random_state: SeedLike) -> Importance:
     if not hasattr(model, "explain"):
         raise _other_method("shap", model, "explain")
     if X is None:
@@ -255,14 +259,27 @@ def _by_shap(model: Any, X: Any) -> Importance:
             parameter="X",
             allowed="a table",
         )
-    explained = model.explain(X)
+    explained, rows = _explained_rows(model, X, random_state)
     sizes = np.abs(explained.values)
     if sizes.ndim == 3:
         sizes = sizes.mean(axis=2)
     return Importance(
         "shap",
-        f"mean size of its contribution, in {explained.unit}",
+        f"mean size of its contribution, in {explained.unit}{rows}",
         explained.column_names,
         sizes.mean(axis=0),
         sizes.std(axis=0) / np.sqrt(len(sizes)),
     )
+
+
+def _explained_rows(model: Any, X: Any, random_state: SeedLike) -> tuple[Any, str]:
+    """The explanation of all rows; of a model whose contributions are estimated of some, against all as background."""
+    if "n_permutations" not in inspect.signature(model.explain).parameters:
+        return model.explain(X), ""
+    X, n_rows = row_indexable(X), table_shape(X).n_rows
+    seed = root_seed(random_state)
+    if n_rows <= _MOST_ESTIMATED:
+        return model.explain(X, background=X, random_state=seed), ""
+    some = np.sort(np.random.default_rng(seed).choice(n_rows, _MOST_ESTIMATED, replace=False))
+    explained = model.explain(rows_of(X, some), background=X, random_state=seed)
+    return explained, f" ({_MOST_ESTIMATED} of {n_rows:,} rows)"

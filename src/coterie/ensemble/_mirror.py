@@ -49,6 +49,12 @@ def as_array(y: Any) -> Any:
     return np.asarray(y) if isinstance(y, list) else y
 
 
+def unequal_weights(sample_weight: Any) -> Any:
+    """The weights of rows, or None if each is one: what is summed up with weights is rounded otherwise than without."""
+    is_array = isinstance(sample_weight, np.ndarray) and sample_weight.ndim == 1 and sample_weight.size > 0
+    return None if is_array and bool((sample_weight == 1).all()) else sample_weight
+
+
 @contextmanager
 def errors_as_they_are() -> Iterator[None]:
     """Raise what the model of somebody else raised, where ours wraps it in an error that says whose it is."""

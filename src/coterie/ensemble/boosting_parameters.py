@@ -1,5 +1,8 @@
-"""What scikit-learn's boosting does not have, in the terms of our plan; and trees of boosting as decision trees."""
+"""scikit-learn's parameters of boosting in the terms of our plan; and trees of boosting as decision trees."""
 
+from collections.abc import Mapping
+from math import ceil
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -49,6 +52,71 @@ _OF_TREES = (
     "ccp_alpha",
 )
 _FITTED = ("n_features_in_", "feature_names_in_", "max_features_", "schema_", "encoder_")
+
+
+def exact_settings(
+    given: Mapping[str, Any], *, n_rows: int, share_of_features: float, total_weight: float | None
+) -> dict[str, Any]:
+    """Our parameters for those of `GradientBoosting*`, by the rows that each tree sees.
+
+    Limits that scikit-learn takes as shares are absolute here: of rows, or of weight, which is 1 a row without weights.
+    """
+    stops = given["n_iter_no_change"] is not None
+    n_learned = n_rows - int(given["validation_fraction"] * n_rows) if stops else n_rows
+    n_inside = max(1, int(given["subsample"] * n_learned))
+    total = float(n_learned if total_weight is None else total_weight) * n_inside / n_learned
+    return {
+        **PLAIN_BOOSTING,
+        "loss": given["loss"],
+        "n_estimators": int(given["n_estimators"]),
+        "learning_rate": float(given["learning_rate"]) or 1e-300,
+        "max_leaf_nodes": given["max_leaf_nodes"],
+        "max_depth": given["max_depth"],
+        "min_samples_leaf": _rows_of(given["min_samples_leaf"], n_inside, 1),
+        "min_samples_split": _rows_of(given["min_samples_split"], n_inside, 2),
+        "min_child_weight": float(given["min_weight_fraction_leaf"]) * total,
+        "min_gain_to_split": float(given["min_impurity_decrease"]) * total,
+        "leaf_penalty": float(given["ccp_alpha"]) * total,
+        "max_features": min(1.0, share_of_features),
+        "init": given["init"],
+        "early_stopping": stops,
+        "validation_fraction": given["validation_fraction"],
+        "n_iter_no_change": given["n_iter_no_change"] or 1,
+        "tol": float(given["tol"]),
+    }
+
+
+def histogram_settings(given: Mapping[str, Any], *, n_rows: int, stops: bool) -> dict[str, Any]:
+    """Our parameters for those of `HistGradientBoosting*`; `stops` says whether rounds end early."""
+    return {
+        **PLAIN_BOOSTING,
+        "loss": given["loss"],
+        "n_estimators": int(given["max_iter"]),
+        "learning_rate": float(given["learning_rate"]),
+        "max_leaf_nodes": given["max_leaf_nodes"],
+        "max_depth": given["max_depth"],
+        "min_samples_leaf": int(given["min_samples_leaf"]),
+        "l2_regularization": float(given["l2_regularization"]),
+        "max_features": float(given["max_features"]),
+        "max_bins": int(given["max_bins"]),
+        "monotonic_cst": given["monotonic_cst"],
+        "interaction_cst": given["interaction_cst"],
+        "early_stopping": stops,
+        "validation_fraction": _share(given["validation_fraction"], n_rows),
+        "n_iter_no_change": int(given["n_iter_no_change"]),
+        "tol": float(given["tol"]),
+    }
+
+
+def _rows_of(rule: float, n_rows: int, least: int) -> int:
+    return max(least, int(rule) if isinstance(rule, Integral) else ceil(rule * n_rows))
+
+
+def _share(fraction: Any, n_rows: int) -> float:
+    """The share of rows to leave out: a number of rows is one of them all."""
+    if fraction is None:
+        return 0.1
+    return float(fraction) if isinstance(fraction, float) else int(fraction) / n_rows
 
 
 def fix_seed(run: FitRun, random_state: Any) -> None:

@@ -3,14 +3,18 @@
 import sys
 from typing import Any, Self
 
+import numpy as np
 from sklearn import ensemble as theirs
 from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
 from coterie.combining import stacking, voting
+from coterie.data.target import Target
 from coterie.ensemble._mirror import Mirror, mirrors
 from coterie.errors import InvalidParameter
 from coterie.fitting.monitor import FitEvent, monitored
+from coterie.members.fit_members import Member
+from coterie.members.response import ResponseMethod
 
 
 class NamedMembersMirror(Mirror):
@@ -111,11 +115,20 @@ class VotingClassifier(VotingMirror, voting.VotingClassifier):
         self._store(locals())
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
-        """Fit the members; what else is given goes where metadata routing sends it."""
+        """Fit the members; what else is given goes where metadata routing sends it.
+
+        A member of soft voting that has no `predict_proba` is noticed when probabilities are needed.
+        """
         shape = getattr(y, "shape", ())
         if len(shape) == 2 and shape[1] > 1:
             raise NotImplementedError("Multilabel and multi-output classification is not supported.")
         return super().fit(X, y, **fit_params)
+
+    def _response(self, member: Member, target: Target) -> ResponseMethod:
+        classes = target.classes
+        assert isinstance(classes, np.ndarray)
+        is_hard = self.voting == "hard"
+        return ResponseMethod("predict" if is_hard else "predict_proba", (classes,), is_hard)
 
 
 @mirrors(theirs.VotingRegressor)

@@ -6,8 +6,6 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from math import ceil
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,8 +19,15 @@ from coterie.boosting import gradient_boosting
 from coterie.boosting.friedman import BoostingFit, BoostingHistory, FriedmanBooster, LossHistory
 from coterie.boosting.plan import Plan
 from coterie.data.prepare import TrainingData, prepare_prediction
-from coterie.ensemble._mirror import MemberSequence, Mirror, as_array, errors_as_they_are, mirrors
-from coterie.ensemble.boosting_parameters import PLAIN_BOOSTING, fix_seed, tree_of_boosting
+from coterie.ensemble._mirror import (
+    MemberSequence,
+    Mirror,
+    as_array,
+    errors_as_they_are,
+    mirrors,
+    unequal_weights,
+)
+from coterie.ensemble.boosting_parameters import exact_settings, fix_seed, tree_of_boosting
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.losses import Loss
 from coterie.losses.huber import Huber
@@ -88,7 +93,9 @@ class GradientBoostingMirror(Mirror, MemberSequence):
         try:
             parent: Any = super()
             with errors_as_they_are():
-                parent.fit(X, as_array(y), sample_weight)
+                # An estimator that begins is given the weights, if it takes weights.
+                weight = sample_weight if hasattr(own.init, "fit") else unequal_weights(sample_weight)
+                parent.fit(X, as_array(y), weight)
         finally:
             for name in ("_monitor", "_history", "_known_history", "_begun"):
                 self.__dict__.pop(name, None)
@@ -96,33 +103,15 @@ class GradientBoostingMirror(Mirror, MemberSequence):
 
     def _plan(self, data: Any, *, has_eval_set: bool) -> Plan:
         own: Any = self
-        n_rows, n_features = data.n_rows, data.train.encoded.n_features
-        stops = own.n_iter_no_change is not None
-        n_learned = n_rows - int(own.validation_fraction * n_rows) if stops else n_rows
-        n_inside = max(1, int(own.subsample * n_learned))
-        total = (
-            float(n_learned if data.train.weight is None else data.train.weight.sum()) * n_inside / n_learned
-        )
+        n_features = data.train.encoded.n_features
+        weight = data.train.weight
         own.max_features_ = max_features_of(own.max_features, n_features)
-        params = {
-            **PLAIN_BOOSTING,
-            "loss": own.loss,
-            "n_estimators": int(own.n_estimators),
-            "learning_rate": float(own.learning_rate) or 1e-300,
-            "max_leaf_nodes": own.max_leaf_nodes,
-            "max_depth": own.max_depth,
-            "min_samples_leaf": _rows_of(own.min_samples_leaf, n_inside, 1),
-            "min_samples_split": _rows_of(own.min_samples_split, n_inside, 2),
-            "min_child_weight": float(own.min_weight_fraction_leaf) * total,
-            "min_gain_to_split": float(own.min_impurity_decrease) * total,
-            "leaf_penalty": float(own.ccp_alpha) * total,
-            "max_features": min(1.0, own.max_features_ / n_features),
-            "init": own.init,
-            "early_stopping": stops,
-            "validation_fraction": own.validation_fraction,
-            "n_iter_no_change": own.n_iter_no_change or 1,
-            "tol": float(own.tol),
-        }
+        params = exact_settings(
+            own.get_params(deep=False),
+            n_rows=data.n_rows,
+            share_of_features=own.max_features_ / n_features,
+            total_weight=None if weight is None else float(weight.sum()),
+        )
         parent: Any = super()
         plan: Plan = parent._plan_of(params, data, has_eval_set=has_eval_set)
         return replace(plan, fewer_bins=False, unit_free=own.loss in _UNIT_FREE)
@@ -263,10 +252,6 @@ class _Progress:
 
 def _write(line: str) -> None:
     sys.stdout.write(f"{line}\n")
-
-
-def _rows_of(rule: float, n_rows: int, least: int) -> int:
-    return max(least, int(rule) if isinstance(rule, Integral) else ceil(rule * n_rows))
 
 
 @mirrors(theirs.GradientBoostingClassifier)

@@ -22,7 +22,7 @@ from coterie.boosting.plan import Plan
 from coterie.data.parts import rows_of
 from coterie.data.prepare import TrainingData
 from coterie.ensemble._mirror import Mirror, as_array, mirrors
-from coterie.ensemble.boosting_parameters import PLAIN_BOOSTING, fix_seed
+from coterie.ensemble.boosting_parameters import fix_seed, histogram_settings
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.scoring import RoundScorer
 
@@ -177,24 +177,7 @@ class HistGradientBoostingMirror(Mirror):
                     allowed="None with more than two classes",
                 )
         stops = self._may_stop_rows(data.n_rows)
-        params = {
-            **PLAIN_BOOSTING,
-            "loss": own.loss,
-            "n_estimators": int(own.max_iter),
-            "learning_rate": float(own.learning_rate),
-            "max_leaf_nodes": own.max_leaf_nodes,
-            "max_depth": own.max_depth,
-            "min_samples_leaf": int(own.min_samples_leaf),
-            "l2_regularization": float(own.l2_regularization),
-            "max_features": float(own.max_features),
-            "max_bins": int(own.max_bins),
-            "monotonic_cst": own.monotonic_cst,
-            "interaction_cst": own.interaction_cst,
-            "early_stopping": stops,
-            "validation_fraction": _share(own.validation_fraction, data.n_rows),
-            "n_iter_no_change": int(own.n_iter_no_change),
-            "tol": float(own.tol),
-        }
+        params = histogram_settings(own.get_params(deep=False), n_rows=data.n_rows, stops=stops)
         own.do_early_stopping_ = stops
         parent: Any = super()
         plan: Plan = parent._plan_of(params, data, has_eval_set=has_eval_set)
@@ -299,13 +282,6 @@ class HistGradientBoostingMirror(Mirror):
 
 def _write(line: str) -> None:
     sys.stdout.write(f"{line}\n")
-
-
-def _share(fraction: Any, n_rows: int) -> float:
-    """The share of rows to leave out: a number of rows is one of them all."""
-    if fraction is None:
-        return 0.1
-    return float(fraction) if isinstance(fraction, float) else int(fraction) / n_rows
 
 
 @mirrors(theirs.HistGradientBoostingClassifier)

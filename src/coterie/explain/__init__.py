@@ -1,5 +1,5 @@
-"""The contribution of each column to a prediction: exact SHAP values of trees, in numbers and as text."""
+"""The contribution of each column to a prediction: SHAP values of trees and of committees, in numbers and as text."""
 
-from coterie.explain.explanation import Explanation
+from coterie.explain.explanation import Explanation, PartMethod
 
-__all__ = ["Explanation"]
+__all__ = ["Explanation", "PartMethod"]

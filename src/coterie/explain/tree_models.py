@@ -14,8 +14,8 @@ from coterie._params import in_short
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import read_table
-from coterie.data.table import Column, Table
 from coterie.errors import InvalidParameter, InvalidType
+from coterie.explain.cells import cells_of
 from coterie.explain.explanation import Explanation
 
 
@@ -137,7 +137,25 @@ def explain(self: TreeModel, X: Any, *, background: Any = None, interactions: bo
         values, base_values = values[:, :, 0], base_values[:, 0]
         pairs = None if pairs is None else pairs[:, :, :, 0]
     names = tuple(table.label(column) for column in range(table.n_columns))
-    return Explanation(values, base_values, _objects(table), names, outputs, unit, pairs)
+    return Explanation(
+        values,
+        base_values,
+        cells_of(X, table),
+        names,
+        outputs,
+        unit,
+        pairs,
+        probabilities=_probabilities(self, base_values + values.sum(axis=1), unit),
+        base_probabilities=_probabilities(self, base_values, unit),
+    )
+
+
+def _probabilities(model: Any, raw: FloatArray, unit: str) -> FloatArray | None:
+    """What raw predictions of classes are as probabilities, in the shape of the raw predictions; None for others."""
+    if unit == "probability" or not hasattr(model, "classes_") or not hasattr(model, "_probabilities"):
+        return None
+    proba = np.asarray(model._probabilities(raw.reshape(len(raw), -1)))
+    return np.asarray(proba[:, -1] if raw.ndim == 1 else proba)
 
 
 def _check_interactions(interactions: Any, background: Any) -> None:
@@ -162,16 +180,31 @@ def class_outputs(classes: AnyArray | list[AnyArray]) -> tuple[Any, ...]:
     return tuple(f"y{place}: {label}" for place, own in enumerate(classes) for label in own.tolist())
 
 
-def _objects(table: Table) -> AnyArray:
-    data = np.empty((table.n_rows, table.n_columns), dtype=object)
-    for index in range(table.n_columns):
-        data[:, index] = _labels(table.column(index))
-    return data
+def exact_values(model: Any, X: Any, background: Any, unit: str) -> tuple[FloatArray, FloatArray] | None:
+    """Interventional SHAP values of shape (n_rows, n_columns, n_outputs) and base values of shape (n_outputs,).
+
+    None if they are not exact in this unit: the model is no sum of trees in it, its leaves hold linear models, it has
+    features made of columns, whose joint contribution is not the sum of theirs, or it starts from another model.
+    """
+    trees = getattr(model, "_trees", None) or model  # bagging of plain trees holds them as a forest
+    if not hasattr(trees, "_shap_inputs") or getattr(trees, "init_", None):
+        return None
+    if trees._explained_outputs()[1] != unit:
+        return None
+    inputs: ShapInputs = trees._shap_inputs(X, background)
+    if inputs.made_from or _has_linear_leaves(inputs.forest):
+        return None
+    values, base_values = shap_values(inputs)
+    return values, base_values[0]
 
 
-def _labels(column: Column) -> AnyArray:
-    if column.levels is None:
-        return column.values.astype(object)
-    levels = np.empty(len(column.levels) + 1, dtype=object)  # the last one is for code -1
-    levels[:-1] = column.levels
-    return np.asarray(levels[column.values])
+def _has_linear_leaves(forest: Any) -> bool:
+    if isinstance(forest, _engine.PackedForest):
+        return False
+    return any(len(forest.tree(place).linear_first_term) > 0 for place in range(len(forest)))
+
+
+def gains_of(model: Any) -> FloatArray | None:
+    """`feature_importances_` of a model, None if it has none."""
+    gains = getattr(model, "feature_importances_", None)
+    return None if gains is None else np.asarray(gains, dtype=np.float64)

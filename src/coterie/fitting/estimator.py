@@ -24,6 +24,7 @@ from coterie._value_types import ANY, COUNT, TEXT, dict_of
 from coterie.data.prepare import TrainingData
 from coterie.fitting.checkpoint_writer import CheckpointWriter, check_resume, open_checkpoint
 from coterie.fitting.fingerprint import fit_fingerprint
+from coterie.fitting.fitted_facts import facts_html
 from coterie.fitting.monitor import FitEvent, Step, active_monitors, emit
 from coterie.fitting.sklearn_callbacks import (
     CallbackSupport,
@@ -111,6 +112,14 @@ class Estimator(CallbackSupport, BaseEstimator):
     def _n_threads(self) -> int:
         """The threads that this estimator may use."""
         return _engine.usable_threads(resolve_n_jobs(getattr(self, "n_jobs", None)))
+
+    def _repr_html_inner(self) -> str:
+        """What was learned, above scikit-learn's diagram."""
+        return facts_html(self) + str(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
+        return bundle | {"text/html": self._repr_html_inner()} if "text/html" in bundle else bundle
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

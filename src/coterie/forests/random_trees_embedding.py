@@ -36,6 +36,7 @@ _OWN_PARAMS = (
     "verbose",
     "warm_start",
 )
+_BLOCK_LEAVES = 1 << 14
 _NOT_FITTED = ("oob_score_", "pruning_path_", "_leaf_targets")  # what other forests may have
 
 
@@ -184,10 +185,8 @@ class RandomTreesEmbedding(TransformerMixin, BaseForest):
     def transform(self, X: Any) -> Any:
         """A one for the leaf of each tree that a row reaches: shape (n_rows, leaves of all trees)."""
         check_is_fitted(self, "forest_")
-        leaves = self._leaves_of(X)
-        n_rows, n_trees = leaves.shape
-        leaves += self._first_nodes()[:-1].astype(np.uint32)
-        columns = self._column_of_node().take(leaves)
+        columns = self._columns_of_leaves(self._leaves_of(X))
+        n_rows, n_trees = columns.shape
         if self.sparse_output:
             kind = np.int32 if columns.size < 2**31 else np.int64  # as scipy would choose, without a copy
             ends = np.arange(0, columns.size + 1, n_trees, dtype=kind)
@@ -252,6 +251,16 @@ class RandomTreesEmbedding(TransformerMixin, BaseForest):
     def _first_nodes(self) -> RowArray:
         """Where the nodes of each tree begin, if they are counted over all trees; and their number."""
         return np.cumsum([0, *self.forest_.n_nodes.tolist()])
+
+    def _columns_of_leaves(self, leaves: NDArray[np.uint32]) -> NDArray[np.int32]:
+        """The column of each leaf; some rows after the other, whose indices stay in the processor's cache."""
+        first, column_of_node = self._first_nodes()[:-1], self._column_of_node()
+        columns = np.empty(leaves.shape, np.int32)
+        step = max(1, _BLOCK_LEAVES // leaves.shape[1])
+        for begin in range(0, len(leaves), step):
+            rows = slice(begin, begin + step)
+            np.take(column_of_node, leaves[rows] + first, out=columns[rows], mode="clip")
+        return columns
 
     def _column_of_node(self) -> NDArray[np.int32]:
         """The column of each leaf, by its number over all trees."""

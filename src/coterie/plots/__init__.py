@@ -8,10 +8,12 @@ from coterie.plots.error_displays import (
     ErrorBoundDisplay,
     RoundsDisplay,
 )
-from coterie.plots.feature_displays import DependenceDisplay, ExplanationDisplay, ImportanceDisplay
+from coterie.plots.explanation_displays import BeeswarmDisplay, ExplanationDisplay
+from coterie.plots.feature_displays import DependenceDisplay, ImportanceDisplay
 from coterie.plots.member_displays import DiversityDisplay, KappaErrorDisplay, MarginDisplay, VotersDisplay
 
 __all__ = [
+    "BeeswarmDisplay",
     "BiasVarianceDisplay",
     "BootstrapDisplay",
     "CalibrationDisplay",

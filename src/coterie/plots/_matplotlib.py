@@ -5,13 +5,16 @@ from typing import Any
 import numpy as np
 
 from coterie.plots.chart import (
+    DENSITY_SHARE,
     Axis,
     Bars,
     Chart,
+    Density,
     Heatmap,
     Line,
     Mark,
     Points,
+    ShadedPoints,
     is_in_second_half,
     legend_items,
     tick_labels,
@@ -19,11 +22,14 @@ from coterie.plots.chart import (
 )
 from coterie.plots.palette import (
     AXIS,
+    DENSITY,
     FAINT,
     GRID,
     INK,
     colour_of,
     dashes_of,
+    ramp,
+    ramp_of,
     shade_of,
     shades,
     text_colour_on,
@@ -39,9 +45,13 @@ def draw_on(ax: Any, chart: Chart) -> None:
         draw(ax, item, place)
     for line in chart.lines:
         if line.faint:
-            ax.plot(line.x, line.y, color=FAINT, linewidth=0.7, alpha=0.5, zorder=1, label="_nolegend_")
+            ax.plot(*_interrupted(line), color=FAINT, linewidth=0.7, alpha=0.5, zorder=1, label="_nolegend_")
     if chart.heatmap is not None:
         _heatmap(ax, chart.heatmap)
+    if chart.shaded is not None:
+        _shaded(ax, chart.shaded)
+    if chart.density is not None:
+        _density(ax, chart.density)
     for mark in chart.marks:
         ax.axvline(mark.x, color=AXIS, linewidth=0.9, linestyle=(0, (2, 3)), zorder=0)
         if mark.label:
@@ -53,7 +63,7 @@ def draw_on(ax: Any, chart: Chart) -> None:
     n_lines = -(-len(named) // n_columns)
     ax.set_title(chart.title, loc="left", fontsize="medium", fontweight="bold", pad=12 + 16 * n_lines)
     if chart.heatmap is None:
-        ax.grid(axis="x" if chart.bars else "y", color=GRID)
+        ax.grid(axis="x" if chart.bars or chart.shaded else "y", color=GRID)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
     if named:
@@ -70,8 +80,7 @@ def draw_on(ax: Any, chart: Chart) -> None:
 
 def _line(ax: Any, line: Line, place: int) -> None:
     ax.plot(
-        line.x,
-        line.y,
+        *_interrupted(line),
         label=line.label,
         color=colour_of(place),
         linewidth=1.8,
@@ -80,6 +89,14 @@ def _line(ax: Any, line: Line, place: int) -> None:
     )
     if line.low is not None and line.high is not None:
         ax.fill_between(line.x, line.low, line.high, color=colour_of(place), alpha=0.15, linewidth=0)
+
+
+def _interrupted(line: Line) -> tuple[Any, Any]:
+    """The coordinates of a line, with NaN where it is interrupted."""
+    places = np.array(line.breaks, dtype=np.intp) + 1
+    return np.insert(line.x.astype(np.float64), places, np.nan), np.insert(
+        line.y.astype(np.float64), places, np.nan
+    )
 
 
 def _points(ax: Any, points: Points, place: int) -> None:
@@ -100,6 +117,33 @@ def _bars(ax: Any, bars: Bars, place: int) -> None:
         xerr=bars.spread,
         error_kw={"ecolor": INK, "elinewidth": 1.2},
         label=bars.label or "_nolegend_",
+    )
+
+
+def _shaded(ax: Any, points: ShadedPoints) -> None:
+    """Small points, and the scale of their colours."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import ListedColormap, Normalize
+
+    colours = [ramp_of(shade) for shade in points.shade.tolist()]
+    size = 12 if len(points.x) <= 400 else 6
+    ax.scatter(points.x, points.y, s=size, c=colours, alpha=0.8, linewidths=0)
+    scale = ScalarMappable(Normalize(0, 1), ListedColormap(ramp()))
+    bar = ax.figure.colorbar(scale, ax=ax, shrink=0.8, ticks=[0, 1], label=points.label)
+    bar.ax.set_yticklabels([points.low, points.high])
+
+
+def _density(ax: Any, density: Density) -> None:
+    """Where rows are, at the foot of the plot."""
+    ax.bar(
+        density.left,
+        DENSITY_SHARE * density.height,
+        width=density.right - density.left,
+        align="edge",
+        color=DENSITY,
+        transform=ax.get_xaxis_transform(),
+        zorder=0,
+        label="_nolegend_",
     )
 
 
@@ -141,7 +185,7 @@ def _label_mark(ax: Any, mark: Mark, *, to_left: bool) -> None:
 def _set_axis(ax: Any, name: str, axis: Axis) -> None:
     ax.set(**{f"{name}scale": "log" if axis.log else "linear", f"{name}label": axis.label})
     own = ax.xaxis if name == "x" else ax.yaxis
-    if axis.names:
+    if axis.has_texts:
         places, texts = zip(*tick_labels(axis), strict=True)
         own.set_ticks(places, labels=texts)
         if name == "x" and sum(map(len, texts)) > 50:

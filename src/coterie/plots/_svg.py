@@ -8,12 +8,15 @@ import numpy as np
 
 from coterie._typing import FloatArray
 from coterie.plots.chart import (
+    DENSITY_SHARE,
     Axis,
     Bars,
     Chart,
+    Density,
     Heatmap,
     Line,
     Points,
+    ShadedPoints,
     axis_fraction,
     is_in_second_half,
     legend_items,
@@ -21,12 +24,15 @@ from coterie.plots.chart import (
 )
 from coterie.plots.palette import (
     AXIS,
+    DENSITY,
     FAINT,
     GRID,
     INK,
     PAPER,
     colour_of,
     dashes_of,
+    ramp,
+    ramp_of,
     shade_of,
     shades,
     text_colour_on,
@@ -54,7 +60,8 @@ def svg_of(chart: Chart) -> str:
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="{PAPER}"/>',
         f'<text x="{_LEFT}" y="22" font-size="14" font-weight="bold" fill="{INK}">{escape(chart.title)}</text>',
         *_legend(chart, places),
-        *frame.axes(grid="" if chart.heatmap else "x" if chart.bars else "y"),
+        *frame.axes(grid="" if chart.heatmap else "x" if chart.bars or chart.shaded else "y"),
+        *(() if chart.density is None else _density(chart.density, frame)),
         *(() if chart.heatmap is None else _heatmap(chart.heatmap, frame)),
         *_marks(chart, frame),
         *_faint(chart, frame),
@@ -62,6 +69,8 @@ def svg_of(chart: Chart) -> str:
     for place, item in enumerate(legend_items(chart)):
         draw: Any = {Line: _line, Points: _points, Bars: _bars}[type(item)]
         parts += draw(item, place, frame)
+    if chart.shaded is not None:
+        parts += _shaded(chart.shaded, frame)
     return "\n".join([*parts, "</svg>\n"])
 
 
@@ -72,7 +81,7 @@ class _Frame:
         self.x_axis, self.y_axis, self.top = chart.x, chart.y, 0.0
         longest = max((len(text) for _, text in tick_labels(chart.y)), default=0)
         self.left = max(_LEFT, 34 + longest * _CHAR_WIDTH) if chart.y.names else _LEFT
-        self.right = _WIDTH - _RIGHT - (70 if chart.heatmap else 0)
+        self.right = _WIDTH - _RIGHT - (70 if chart.heatmap or chart.shaded else 0)
         self.bottom = _HEIGHT - _BOTTOM
         self.tilts_names = _names_are_long(chart.x, self.right - self.left)
         if self.tilts_names:
@@ -145,14 +154,16 @@ def _faint(chart: Chart, frame: _Frame) -> Iterator[str]:
 
 
 def _path(line: Line, frame: _Frame, stroke: str) -> str:
-    known = np.isfinite(line.x) & np.isfinite(line.y)
-    xs, ys = frame.x(line.x[known]), frame.y(line.y[known])
-    if line.steps:
-        path = f"M{xs[0]:.1f},{ys[0]:.1f}" + "".join(
-            f"H{x:.1f}V{y:.1f}" for x, y in zip(xs[1:], ys[1:], strict=True)
-        )
-    else:
-        path = "M" + "L".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs, ys, strict=True))
+    path = ""
+    for part in line.parts():
+        x, y = line.x[part], line.y[part]
+        known = np.isfinite(x) & np.isfinite(y)
+        xs, ys = frame.x(x[known]), frame.y(y[known])
+        if not len(xs):
+            continue
+        path += f"M{xs[0]:.1f},{ys[0]:.1f}"
+        for a, b in zip(xs[1:], ys[1:], strict=True):
+            path += f"H{a:.1f}V{b:.1f}" if line.steps else f"L{a:.1f},{b:.1f}"
     return f'<path d="{path}" fill="none" {stroke}><title>{escape(line.label)}</title></path>'
 
 
@@ -188,6 +199,31 @@ def _bars(bars: Bars, place: int, frame: _Frame) -> Iterator[str]:
             yield f'<line x1="{low:.1f}" y1="{y:.1f}" x2="{high:.1f}" y2="{y:.1f}" stroke="{INK}" stroke-width="1.2"/>'
 
 
+def _shaded(points: ShadedPoints, frame: _Frame) -> Iterator[str]:
+    """Small points, and the scale of their colours."""
+    radius = 3.0 if len(points.x) <= 400 else 2.0
+    for x, y, shade in zip(frame.x(points.x), frame.y(points.y), points.shade.tolist(), strict=True):
+        yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{ramp_of(shade)}" fill-opacity="0.8"/>'
+    yield from _colour_scale(ramp(), points.low, points.high, frame)
+    x, middle = frame.right + 52, (frame.top + frame.bottom) / 2
+    yield (
+        f'<text transform="translate({x:.1f} {middle:.1f}) rotate(-90)" text-anchor="middle" fill="{AXIS}">'
+        f"{escape(points.label)}</text>"
+    )
+
+
+def _density(density: Density, frame: _Frame) -> Iterator[str]:
+    """Where rows are, at the foot of the plot."""
+    room = DENSITY_SHARE * (frame.bottom - frame.top)
+    sides = zip(frame.x(density.left), frame.x(density.right), room * density.height, strict=True)
+    for left, right, height in sides:
+        if height > 0:
+            yield (
+                f'<rect x="{left:.1f}" y="{frame.bottom - height:.1f}" width="{max(1.0, right - left):.1f}" '
+                f'height="{height:.1f}" fill="{DENSITY}"/>'
+            )
+
+
 def _heatmap(heatmap: Heatmap, frame: _Frame) -> Iterator[str]:
     n_rows, n_columns = heatmap.values.shape
     width, height = (frame.right - frame.left) / n_columns, (frame.bottom - frame.top) / n_rows
@@ -212,13 +248,18 @@ def _heatmap(heatmap: Heatmap, frame: _Frame) -> Iterator[str]:
 
 def _scale(heatmap: Heatmap, frame: _Frame) -> Iterator[str]:
     """The colours with their numbers, beside the matrix."""
-    x, colours = frame.right + 16, shades(heatmap.low, heatmap.high)
+    colours = shades(heatmap.low, heatmap.high)
+    yield from _colour_scale(colours, f"{heatmap.low:.3g}", f"{heatmap.high:.3g}", frame)
+
+
+def _colour_scale(colours: list[str], low: str, high: str, frame: _Frame) -> Iterator[str]:
+    x = frame.right + 16
     height = (frame.bottom - frame.top) / len(colours)
     for place, colour in enumerate(colours):
         y = frame.bottom - (place + 1) * height
         yield f'<rect x="{x}" y="{y:.1f}" width="14" height="{height + 0.3:.1f}" fill="{colour}"/>'
-    for value, y in ((heatmap.low, frame.bottom), (heatmap.high, frame.top + 8)):
-        yield _text(x + 20, y, f"{value:.3g}", "start", AXIS)
+    for text, y in ((low, frame.bottom), (high, frame.top + 8)):
+        yield _text(x + 20, y, text, "start", AXIS)
 
 
 def _marks(chart: Chart, frame: _Frame) -> Iterator[str]:

@@ -2,31 +2,40 @@
 
 import math
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
 from coterie._typing import FloatArray
 
+DENSITY_SHARE = 0.13  # of the height of a plot, for the rows at its foot
 _MOST_NAMES = 20  # along an axis; more cannot be read
 MAX_LABEL_LENGTH = 22
 
 
 @dataclass(frozen=True)
 class Axis:
-    """The label and the limits of an axis; the names of categories are at 0, 1, 2, ..."""
+    """The label and the limits of an axis; the names of categories are at 0, 1, 2, ..., dates are days since 1970."""
 
     label: str
     low: float
     high: float
     log: bool = False
     names: tuple[str, ...] = ()
+    dates: bool = False
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether the labels of the ticks are something else than their numbers."""
+        return bool(self.names) or self.dates
 
 
 @dataclass(frozen=True)
 class Line:
     """Points joined in their order, or the steps of a function that is constant from each point to the next.
 
-    `low` and `high` are the limits of a band around it. A faint line is thin and not in the legend.
+    `low` and `high` are the limits of a band around it. A faint line is thin and not in the legend. After the points
+    at the places `breaks` the line is interrupted.
     """
 
     label: str
@@ -36,6 +45,12 @@ class Line:
     low: FloatArray | None = None
     high: FloatArray | None = None
     faint: bool = False
+    breaks: tuple[int, ...] = ()
+
+    def parts(self) -> list[slice]:
+        """The points that are joined, in as many parts as the line has."""
+        ends = [0, *(place + 1 for place in self.breaks), len(self.x)]
+        return [slice(first, last) for first, last in pairwise(ends) if last > first]
 
 
 @dataclass(frozen=True)
@@ -47,6 +62,30 @@ class Points:
     y: FloatArray
     low: FloatArray | None = None
     high: FloatArray | None = None
+
+
+@dataclass(frozen=True)
+class ShadedPoints:
+    """Many small points in colours from one end of a scale to the other.
+
+    `shade` is a share from 0 to 1, NaN for a point without a colour; `low` and `high` are the names of both ends.
+    """
+
+    label: str
+    x: FloatArray
+    y: FloatArray
+    shade: FloatArray
+    low: str = "low"
+    high: str = "high"
+
+
+@dataclass(frozen=True)
+class Density:
+    """How many rows lie where along the x axis: bars at its foot, from `left` to `right`, the highest with height 1."""
+
+    left: FloatArray
+    right: FloatArray
+    height: FloatArray
 
 
 @dataclass(frozen=True)
@@ -86,6 +125,8 @@ class Chart:
     points: tuple[Points, ...] = field(default=())
     bars: tuple[Bars, ...] = field(default=())
     heatmap: Heatmap | None = None
+    shaded: ShadedPoints | None = None
+    density: Density | None = None
 
 
 def legend_items(chart: Chart) -> list[Line | Points | Bars]:
@@ -113,11 +154,40 @@ def tick_labels(axis: Axis) -> list[tuple[float, str]]:
     [(0.0, 'Oslo'), (1.0, 'Rome')]
     >>> tick_labels(Axis("share", 0, 1))[1]
     (0.2, '0.2')
+    >>> tick_labels(Axis("sold", 0, 50, dates=True))[1]
+    (10.0, '1970-01-11')
     """
+    if axis.dates:
+        return date_ticks(axis.low, axis.high)
     if not axis.names:
         return [(value, f"{value:g}") for value in ticks(axis)]
     step = math.ceil(len(axis.names) / _MOST_NAMES)
     return [(float(place), shortened(axis.names[place])) for place in range(0, len(axis.names), step)]
+
+
+_MONTH_STEPS = (1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200)
+
+
+def date_ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """Days since 1970-01-01 at which days, months or years begin, about five of them, and their dates.
+
+    Examples
+    --------
+    >>> date_ticks(18000.0, 18200.0)
+    [(18017.0, '2019-05'), (18078.0, '2019-07'), (18140.0, '2019-09')]
+    """
+    if high - low < 62 or abs(low) > 1e6 or abs(high) > 1e6:
+        whole = [value for value in ticks(Axis("", low, high)) if value == int(value)]
+        return [(value, str(np.datetime64(int(value), "D"))) for value in whole]
+    step = next((own for own in _MONTH_STEPS if (high - low) / (30.4 * own) <= 6), _MONTH_STEPS[-1])
+    first = np.datetime64(math.ceil(low), "D").astype("M8[M]").astype(np.int64)
+    months = np.arange(first - (first + 12 * 1970) % step, first + (high - low) / 28 + step, step).astype(
+        "M8[M]"
+    )
+    days = months.astype("M8[D]").astype(np.float64)
+    unit = "Y" if step % 12 == 0 else "M"
+    inside = [(day, month) for day, month in zip(days.tolist(), months, strict=True) if low <= day <= high]
+    return [(day, str(month.astype(f"M8[{unit}]"))) for day, month in inside]
 
 
 def axis_fraction(axis: Axis, values: FloatArray | float) -> FloatArray:

@@ -1,97 +1,30 @@
-"""What columns do to predictions: importance, dependence, and the contributions to one prediction."""
+"""What columns do to predictions: importance and dependence."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from coterie._params import Integer, unexpected
 from coterie._typing import AnyArray, FloatArray
-from coterie.diagnostics import Dependence, Importance, dependence, importance
+from coterie.diagnostics import Dependence, DependenceCurve, Importance, dependence, importance
 from coterie.explain import Explanation
-from coterie.plots.chart import MAX_LABEL_LENGTH, Axis, Bars, Chart, Line, Mark, Points
+from coterie.plots.chart import Axis, Bars, Chart, Density, Line, Mark, Points
 from coterie.plots.display import Display
 
-
-class ExplanationDisplay(Display):
-    """A bar for each of the largest contributions to one prediction, and one for all other columns together.
-
-    Parameters
-    ----------
-    explained : Explanation, the result of `explain` of a tree model
-    row : int, which of its rows
-    output : int or None, which of its outputs; None for the one with the highest prediction
-    max_columns : int, how many columns have a bar of their own; `data` holds all
-
-    Examples
-    --------
-    >>> from coterie.trees import DecisionTreeRegressor
-    >>> tree = DecisionTreeRegressor().fit({"age": [20, 20, 50, 50], "shoe": [38, 44, 38, 44]}, [1, 2, 5, 8])
-    >>> display = ExplanationDisplay(tree.explain({"age": [55], "shoe": [44]}))
-    >>> display.data["column"].tolist(), display.data["value"].round(2).tolist()
-    (['age = 55', 'shoe = 44'], [2.75, 1.25])
-    """
-
-    def __init__(
-        self, explained: Explanation, row: int = 0, output: int | None = None, max_columns: int = 10
-    ) -> None:
-        if not Integer(1).accepts(max_columns):
-            raise unexpected("max_columns", max_columns, Integer(1).describe())
-        self.explained, self.row, self.output, self.max_columns = explained, row, output, max_columns
-        self._row = explained.for_row(row, output, max_columns=max_columns)
-
-    @classmethod
-    def from_estimator(
-        cls, model: Any, X: Any, row: int = 0, output: int | None = None, *, max_columns: int = 10
-    ) -> "ExplanationDisplay":
-        """Explain the prediction of a fitted tree model for a row of X."""
-        return cls(model.explain(X), row, output, max_columns)
-
-    @property
-    def data(self) -> dict[str, AnyArray]:
-        """Columns "column", such as "age = 37", and "value", its SHAP value; the largest first."""
-        n_columns = len(self.explained.column_names)
-        parts = self.explained.for_row(self.row, self.output, max_columns=n_columns).contributions
-        return {
-            "column": np.array([name for name, _ in parts], dtype=object).astype(str),
-            "value": np.array([part for _, part in parts], dtype=np.float64),
-        }
-
-    def chart(self) -> Chart:
-        parts = self._row.contributions[::-1] or [("no column", 0.0)]
-        values: FloatArray = np.array([part for _, part in parts])
-        reach = 1.08 * max(float(np.abs(values).max()), 1e-300)
-        low, high = (0.0 if values.min() >= 0 else -reach), (0.0 if values.max() <= 0 else reach)
-        return Chart(
-            self._row.heading,
-            Axis(f"contribution to the {self.explained.unit} (SHAP value)", low, high if high > low else 1.0),
-            Axis("", -0.6, len(parts) - 0.4, names=tuple(_shortened(name) for name, _ in parts)),
-            bars=(Bars("", values),),
-            marks=(Mark(0.0),) if low < 0 < high else (),
-        )
-
-    def __repr__(self) -> str:
-        return f"ExplanationDisplay(row {self.row} of {len(self.explained)})"
-
-
-def _shortened(part: str) -> str:
-    """A label that fits: of a long one the name of the column is cut, not its value."""
-    name, equals, held = part.removesuffix(" together").rpartition(" = ")
-    room = MAX_LABEL_LENGTH - len(equals) - len(held)
-    if len(name) <= room or room < 4:
-        return name + equals + held
-    return name[: room - 2] + " …" + equals + held
-
-
 _MOST_ROWS = 60  # ICE curves that are drawn; more cannot be told apart
+_EMPTY = 0.2  # of the width of a plot
+_SHORT = 0.02  # the same: half of the line of a value that is alone
 
 
 class DependenceDisplay(Display):
-    """How predictions depend on one column.
+    """How predictions depend on one column, and where the rows are.
 
     Parameters
     ----------
     result : Dependence, the result of `coterie.diagnostics.dependence`
     feature : name of the column; None is the first
+    shared_y : bool, whether the vertical axis is that of all curves of the result, so that they can be compared
 
     Examples
     --------
@@ -102,9 +35,10 @@ class DependenceDisplay(Display):
     (DependenceDisplay(x0, average), [0.0, 1.0])
     """
 
-    def __init__(self, result: Dependence, feature: str | None = None) -> None:
+    def __init__(self, result: Dependence, feature: str | None = None, *, shared_y: bool = True) -> None:
         self.result = result
         self.curve = result.curves[0] if feature is None else result.of(feature)
+        self.shared_y = shared_y
 
     @classmethod
     def from_estimator(cls, model: Any, X: Any, feature: Any, **options: Any) -> "DependenceDisplay":
@@ -113,50 +47,129 @@ class DependenceDisplay(Display):
 
     @property
     def data(self) -> dict[str, AnyArray]:
-        """Columns "value", "average" and "count"; one row for each value."""
+        """Columns "value", "average" and "count"; one row for each value, and one for missing values if any."""
         curve = self.curve
-        values = np.array([str(value) for value in curve.grid]) if curve.categorical else curve.grid
-        return {"value": values, "average": curve.average, "count": curve.count}
+        values = np.array(list(map(str, curve.grid))) if curve.categorical else curve.grid
+        average, count = curve.average, curve.count
+        if curve.missing_average is not None:
+            values = np.append(values, "missing" if curve.categorical else np.nan)
+            average, count = np.append(average, curve.missing_average), np.append(count, curve.missing_count)
+        return {"value": values, "average": average, "count": count}
 
     def chart(self) -> Chart:
         curve = self.curve
         what = "Accumulated local effect of" if self.result.kind == "ale" else "Partial dependence on"
-        title = f"{what} {curve.name}"
-        rows = self._rows()
-        low, high = _limits(np.append(curve.average, rows.ravel()))
-        y = Axis(self.result.meaning, low, high)
-        label = {
-            "average": "mean of all rows",
-            "individual": "mean of all rows",
-            "ale": "accumulated local effect",
-        }
-        name = label[self.result.kind]
-        if curve.categorical:
-            places = np.arange(float(len(curve.grid)))
-            names = tuple(str(value) for value in curve.grid)
-            x = Axis(curve.name, -0.5, len(names) - 0.5, names=names)
-            lines = tuple(Line("one row", places, row, faint=True) for row in rows)
-            return Chart(title, x, y, lines, points=(Points(name, places, curve.average),))
-        grid = curve.grid.astype(np.float64)
-        x = Axis(curve.name, float(grid[0]), float(grid[-1]) if len(grid) > 1 else float(grid[0]) + 1.0)
-        faint = tuple(Line("one row", grid, row, faint=True) for row in rows)
-        return Chart(title, x, y, (Line(name, grid, curve.average), *faint))
+        y = Axis(self.result.meaning, *self._y_limits())
+        chart = self._of_levels if curve.categorical else self._of_numbers
+        return chart(f"{what} {curve.name}", y)
 
-    def _rows(self) -> FloatArray:
-        rows = self.curve.individual
-        if rows is None:
-            return np.zeros((0, len(self.curve.grid)))
-        some = np.linspace(0, len(rows) - 1, min(len(rows), _MOST_ROWS)).round().astype(np.intp)
-        return rows[some]
+    def _y_limits(self) -> tuple[float, float]:
+        """Below the curves there is room for the rows."""
+        curves = self.result.curves if self.shared_y else (self.curve,)
+        parts = [_drawn_rows(curve).ravel() for curve in curves] + [curve.average for curve in curves]
+        missing = [curve.missing_average for curve in curves if curve.missing_average is not None]
+        every = np.concatenate([*parts, np.array(missing)])
+        low, high = float(every.min()), float(every.max())
+        room = 0.06 * (high - low) or 0.5
+        return low - 3 * room, high + room
+
+    @property
+    def _name(self) -> str:
+        return "accumulated local effect" if self.result.kind == "ale" else "mean of all rows"
+
+    def _of_levels(self, title: str, y: Axis) -> Chart:
+        """A point for each level, one of them for missing values; bars at the foot say how many rows have it."""
+        curve, data = self.curve, self.data
+        names = tuple(data["value"].tolist())
+        places = np.arange(float(len(names)))
+        x = Axis(curve.name, -0.5, len(names) - 0.5, names=names)
+        known = places[: len(curve.grid)]
+        lines = tuple(Line("one row", known, row, faint=True) for row in _drawn_rows(curve))
+        density = Density(places - 0.3, places + 0.3, _heights(data["count"]))
+        points = (Points(self._name, places, data["average"]),)
+        return Chart(title, x, y, lines, points=points, density=density)
+
+    def _of_numbers(self, title: str, y: Axis) -> Chart:
+        """A line that is interrupted where no rows are; missing values have a level of their own."""
+        curve = self.curve
+        grid = curve.grid.astype(np.float64)
+        low, high = float(grid[0]), float(grid[-1]) if len(grid) > 1 else float(grid[0]) + 1.0
+        places, breaks = _joined_places(_gaps(grid, curve.histogram))
+        shown = _widened(grid, places, breaks, _SHORT * (high - low))
+        lines = [Line(self._name, shown, curve.average[places], breaks=breaks)]
+        if curve.missing_average is not None:
+            rows = f"{curve.missing_count:,} row{'' if curve.missing_count == 1 else 's'}"
+            level = np.full(2, curve.missing_average)
+            lines.append(Line(f"where it is missing ({rows})", np.array([low, high]), level))
+        faint = (Line("one row", shown, row[places], faint=True, breaks=breaks) for row in _drawn_rows(curve))
+        edges = np.linspace(low, high, len(curve.histogram) + 1)
+        density = Density(edges[:-1], edges[1:], _heights(curve.histogram)) if len(curve.histogram) else None
+        ends = min(low, float(shown[0])), max(high, float(shown[-1]))
+        x = Axis(curve.name, *ends, dates=curve.holds_dates)
+        return Chart(title, x, y, (*lines, *faint), density=density)
 
     def __repr__(self) -> str:
         return f"DependenceDisplay({self.curve.name}, {self.result.kind})"
 
 
-def _limits(values: FloatArray) -> tuple[float, float]:
-    low, high = float(values.min()), float(values.max())
-    room = 0.06 * (high - low) or 0.5
-    return low - room, high + room
+def _drawn_rows(curve: DependenceCurve) -> FloatArray:
+    rows = curve.individual
+    if rows is None:
+        return np.zeros((0, len(curve.grid)))
+    some = np.linspace(0, len(rows) - 1, min(len(rows), _MOST_ROWS)).round().astype(np.intp)
+    return rows[some]
+
+
+def _heights(counts: AnyArray) -> FloatArray:
+    return np.asarray(counts / max(1, counts.max(initial=0)), dtype=np.float64)
+
+
+def _gaps(grid: FloatArray, histogram: AnyArray) -> AnyArray:
+    """After which values of a grid there is empty space: a fifth of the plot or more in which no rows are.
+
+    Examples
+    --------
+    >>> _gaps(np.array([0.0, 1.0, 9.0, 10.0]), np.array([4, 2, 0, 0, 0, 0, 0, 0, 1, 1])).tolist()
+    [False, True, False]
+    """
+    ends = np.linspace(grid[0], grid[-1], len(histogram) + 1)
+    empty = np.zeros(len(grid) - 1, dtype=bool)
+    if not len(histogram) or len(grid) < 2:
+        return empty
+    rows_below = np.append(0, np.cumsum(histogram))  # those below each end of a part
+    changes = np.flatnonzero(np.diff(rows_below)) + 1
+    starts, stops = np.append(0, changes), np.append(changes - 1, len(histogram))
+    for start, stop in zip(ends[starts], ends[stops], strict=True):
+        if stop - start >= _EMPTY * (grid[-1] - grid[0]) * (1 - 1e-9):
+            empty[np.searchsorted(grid, (start + stop) / 2) - 1] = True
+    return empty
+
+
+def _joined_places(gaps: AnyArray) -> tuple[AnyArray, tuple[int, ...]]:
+    """Places of values along a line, and after which of these it is interrupted.
+
+    A value between two gaps is taken twice: it becomes a short line.
+
+    Examples
+    --------
+    >>> places, breaks = _joined_places(np.array([False, False, True]))
+    >>> places.tolist(), breaks
+    ([0, 1, 2, 3, 3], (2,))
+    """
+    ends = [0, *(np.flatnonzero(gaps) + 1).tolist(), len(gaps) + 1]
+    parts = [list(range(first, last)) for first, last in pairwise(ends)]
+    parts = [part * 2 if len(part) == 1 and len(parts) > 1 else part for part in parts]
+    last = np.cumsum([len(part) for part in parts]) - 1
+    return np.concatenate(parts), tuple(last[:-1].tolist())
+
+
+def _widened(grid: FloatArray, places: AnyArray, breaks: tuple[int, ...], reach: float) -> FloatArray:
+    """The values at these places; those that are taken twice lie a little apart."""
+    shown = grid[places]
+    for first in np.flatnonzero(np.diff(places) == 0).tolist():
+        if first not in breaks:
+            shown[first], shown[first + 1] = shown[first] - reach, shown[first + 1] + reach
+    return np.asarray(shown)
 
 
 class ImportanceDisplay(Display):
@@ -187,6 +200,31 @@ class ImportanceDisplay(Display):
     ) -> "ImportanceDisplay":
         """Measure a fitted model; `options` are those of `coterie.diagnostics.importance`."""
         return cls(importance(model, X, y, **options), max_columns)
+
+    @classmethod
+    def from_explanation(
+        cls, explained: Explanation, output: int | None = None, *, max_columns: int = 15
+    ) -> "ImportanceDisplay":
+        """The mean size of the contributions in an explanation of many rows, a bar for each column.
+
+        Parameters
+        ----------
+        explained : Explanation, the result of `explain`
+        output : int or None, the position of an output; None is the mean of all
+        max_columns : int, how many are shown
+        """
+        of = "" if output is None or len(explained.outputs) == 1 else f" of {explained.outputs[output]}"
+        sizes = np.abs(explained.values if output is None else explained.of_output(output).values)
+        if sizes.ndim == 3:
+            sizes = sizes.mean(axis=2)
+        result = Importance(
+            "shap",
+            f"mean size of the contribution to the {explained.unit}{of}",
+            explained.column_names,
+            sizes.mean(axis=0),
+            sizes.std(axis=0) / np.sqrt(len(sizes)),
+        )
+        return cls(result, max_columns)
 
     @property
     def data(self) -> dict[str, AnyArray]:

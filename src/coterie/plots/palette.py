@@ -8,7 +8,9 @@ AXIS = "#5b6570"
 GRID = "#e3e7eb"
 PAPER = "#ffffff"
 FAINT = "#9aa5b1"
+DENSITY = "#d5dbe1"
 
+_RAMP = ((0x00, 0x72, 0xB2), (0xA0, 0x6A, 0xA0), (0xD5, 0x5E, 0x00))
 _MORE, _LESS = (0x00, 0x72, 0xB2), (0xD5, 0x5E, 0x00)  # blue and vermilion of the colours above
 
 
@@ -53,6 +55,27 @@ def shade_of(value: float, low: float, high: float) -> str:
 def shades(low: float, high: float) -> list[str]:
     """The colours from the lowest number to the highest, in a few steps."""
     return [shade_of(low + (high - low) * step / 16, low, high) for step in range(17)]
+
+
+def ramp_of(share: float) -> str:
+    """The colour of a share from 0 to 1: blue through violet to orange; grey for NaN.
+
+    Examples
+    --------
+    >>> ramp_of(0.0), ramp_of(1.0), ramp_of(float("nan"))
+    ('#0072b2', '#d55e00', '#9aa5b1')
+    """
+    if share != share:
+        return FAINT
+    place = min(1.0, max(0.0, share)) * (len(_RAMP) - 1)
+    first = min(int(place), len(_RAMP) - 2)
+    ends = zip(_RAMP[first], _RAMP[first + 1], strict=True)
+    return "#" + "".join(f"{round(low + (place - first) * (high - low)):02x}" for low, high in ends)
+
+
+def ramp() -> list[str]:
+    """The colours of shares in a few steps, from 0 to 1."""
+    return [ramp_of(step / 16) for step in range(17)]
 
 
 def text_colour_on(value: float, low: float, high: float) -> str:

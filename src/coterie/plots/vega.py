@@ -5,30 +5,42 @@ from typing import Any
 import numpy as np
 
 from coterie._typing import FloatArray
-from coterie.plots.chart import Axis, Chart, Heatmap, Line, is_in_second_half, legend_items, tick_labels
-from coterie.plots.palette import AXIS, FAINT, INK, colour_of, dashes_of, shades
+from coterie.plots.chart import (
+    DENSITY_SHARE,
+    Axis,
+    Chart,
+    Heatmap,
+    Line,
+    is_in_second_half,
+    legend_items,
+    tick_labels,
+)
+from coterie.plots.palette import AXIS, DENSITY, FAINT, INK, colour_of, dashes_of, ramp, shades
 
 MIME_TYPE = "application/vnd.vegalite.v5+json"
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+_WIDTH, _HEIGHT = 520, 300
 _LEGEND = {"title": None, "orient": "top"}
 
 
 def vega_of(chart: Chart) -> dict[str, Any]:
     """The specification as a dict of plain Python values."""
     layers = [
+        *_density(chart),
         *_lines(chart),
         *_faint(chart),
         *_bands(chart),
         *_dots(chart),
         *_bars(chart),
         *_heatmap(chart),
+        *_shaded(chart),
         *_marks(chart),
     ]
     return {
         "$schema": _SCHEMA,
         "title": {"text": chart.title, "anchor": "start"},
-        "width": 520,
-        "height": 300,
+        "width": _WIDTH,
+        "height": _HEIGHT,
         "layer": layers,
     }
 
@@ -58,6 +70,7 @@ def _lines(chart: Chart) -> list[dict[str, Any]]:
                 **_both(chart),
                 "color": {**order, "scale": _colours(chart), "legend": _LEGEND},
                 "strokeDash": {**order, "scale": dash, "legend": _LEGEND},
+                "detail": {"field": "part", "type": "nominal"},
                 "order": {"field": "place", "type": "quantitative"},
                 "tooltip": [
                     {"field": "line", "type": "nominal", "title": " "},
@@ -74,7 +87,7 @@ def _faint(chart: Chart) -> list[dict[str, Any]]:
     rows = [{**row, "line": number} for number, line in enumerate(faint) for row in _rows(line)]
     if not rows:
         return []
-    detail = {"field": "line", "type": "nominal"}
+    detail = [{"field": "line", "type": "nominal"}, {"field": "part", "type": "nominal"}]
     order = {"field": "place", "type": "quantitative"}
     mark = {"type": "line", "clip": True, "color": FAINT, "strokeWidth": 0.8, "opacity": 0.5}
     return [
@@ -150,9 +163,60 @@ def _heatmap(chart: Chart) -> list[dict[str, Any]]:
     return [{"data": {"values": rows}, "mark": {"type": "rect"}, "encoding": encoding}]
 
 
+def _shaded(chart: Chart) -> list[dict[str, Any]]:
+    """Small points in the colours of a scale; those without a colour are grey."""
+    points = chart.shaded
+    if points is None:
+        return []
+    size = 24 if len(points.x) <= 400 else 12
+    mark = {"type": "point", "filled": True, "clip": True, "opacity": 0.8, "size": size}
+    has_shade = np.isfinite(points.shade)
+    names = f"datum.value < 0.5 ? {_quoted(points.low)} : {_quoted(points.high)}"
+    by_shade = {
+        "field": "shade",
+        "type": "quantitative",
+        "scale": {"domain": [0, 1], "range": ramp()},
+        "legend": {"title": points.label, "values": [0, 1], "labelExpr": names},
+    }
+    layers = []
+    for known, columns in ((True, {"shade": points.shade}), (False, {})):
+        own = has_shade == known
+        parts = {"x": points.x, "y": points.y, **columns}
+        rows = _columns(**{name: values[own] for name, values in parts.items()})
+        encoding = {**_both(chart), "color": by_shade if known else {"value": FAINT}}
+        layers.append({"data": {"values": rows}, "mark": mark, "encoding": encoding})
+    return layers
+
+
+def _density(chart: Chart) -> list[dict[str, Any]]:
+    """Where rows are, at the foot of the plot."""
+    density = chart.density
+    if density is None:
+        return []
+    top = _HEIGHT * (1 - DENSITY_SHARE * density.height)
+    rows = _columns(x=density.left, right=density.right, top=top)
+    encoding = {
+        "x": _position("x", chart.x),
+        "x2": {"field": "right"},
+        "y": {"field": "top", "type": "quantitative", "scale": None, "axis": None},
+        "y2": {"value": _HEIGHT},
+    }
+    return [
+        {
+            "data": {"values": rows},
+            "mark": {"type": "rect", "color": DENSITY, "clip": True},
+            "encoding": encoding,
+        }
+    ]
+
+
 def _rows(line: Line) -> list[dict[str, Any]]:
-    rows = _columns(x=line.x, y=line.y)
-    return [{"line": line.label, "place": place, **row} for place, row in enumerate(rows)]
+    by_part = [_columns(x=line.x[part], y=line.y[part]) for part in line.parts()]
+    rows = [(number, row) for number, rows in enumerate(by_part) for row in rows]
+    return [
+        {"line": line.label, "place": place, "part": number, **row}
+        for place, (number, row) in enumerate(rows)
+    ]
 
 
 def _columns(**columns: FloatArray) -> list[dict[str, Any]]:
@@ -173,7 +237,7 @@ def _position(field: str, axis: Axis) -> dict[str, Any]:
         "title": axis.label,
         "scale": {"type": "log" if axis.log else "linear", "domain": [axis.low, axis.high], "nice": False},
     }
-    if axis.names:
+    if axis.has_texts:
         written = tick_labels(axis)
         texts = ", ".join(f"{place:g}: {_quoted(text)}" for place, text in written)
         found["axis"] = {

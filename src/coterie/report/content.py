@@ -5,8 +5,8 @@ from typing import Literal, TypeAlias
 
 from coterie._typing import RowArray
 from coterie.plots.chart import Chart
-from coterie.report.number_format import Cell as Cell
-from coterie.report.number_format import format_column
+from coterie.report.forms.number_format import Cell as Cell
+from coterie.report.forms.number_format import format_column
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,7 @@ class TableBlock:
     interval : positions of the columns with a value and the ends of its interval, which is also drawn
     folded : whether it is collapsed until the reader opens it
     by_row : whether numbers are formatted alike within a row, rather than within a column
+    is_wide : whether it has so many columns that it uses the whole width of the page
     """
 
     columns: tuple[str, ...]
@@ -56,6 +57,7 @@ class TableBlock:
     interval: tuple[int, int, int] | None = None
     folded: bool = False
     by_row: bool = False
+    is_wide: bool = False
 
     def formatted(self) -> list[list[str]]:
         """The cells as text, row by row."""
@@ -67,10 +69,11 @@ class TableBlock:
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart and a sentence that says how to read it."""
+    """A chart and a sentence that says how to read it; without a legend if the sentence says enough."""
 
     chart: Chart
     caption: str = ""
+    legend: bool = True
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,10 @@ class ConfusionMatrix:
 
 @dataclass(frozen=True)
 class ThresholdCounts:
-    """The confusion matrix at each decision threshold of the probability of the positive class."""
+    """The confusion matrix at each decision threshold of the probability of the positive class.
+
+    `command` is what decides by a threshold from now on; "{threshold}" in it stands for the number.
+    """
 
     positive_class: str
     thresholds: tuple[float, ...]
@@ -92,6 +98,7 @@ class ThresholdCounts:
     false_positives: tuple[int, ...]
     false_negatives: tuple[int, ...]
     true_negatives: tuple[int, ...]
+    command: str = ""
 
 
 @dataclass(frozen=True)
@@ -107,6 +114,7 @@ class Code:
     """Source code."""
 
     text: str
+    language: Literal["python", "shell"] = "python"
 
 
 Block: TypeAlias = (

@@ -3,7 +3,7 @@
 import os
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -11,26 +11,35 @@ from typing import Any
 
 from coterie._params import Boolean, Instance, Integer, in_short, root_seed
 from coterie._typing import SeedLike
+from coterie.data.prepare import read_table
 from coterie.diagnostics.checks import check_choice
 from coterie.errors import InvalidParameter
+from coterie.report.columns.data_quality import data_quality_section
+from coterie.report.columns.distributions import distributions_section
+from coterie.report.columns.drift import drift_section
+from coterie.report.columns.feature_importance import column_importance, importance_section
+from coterie.report.columns.partial_dependence import partial_dependence_section
+from coterie.report.columns.profile import TableProfile, profile_of
+from coterie.report.columns.shap_summary import shap_section
 from coterie.report.content import Section
-from coterie.report.data_quality import data_quality_section
-from coterie.report.error_analysis import (
-    calibration_section,
-    confusion_section,
-    residuals_section,
-    thresholds_section,
-)
-from coterie.report.evaluated_model import evaluated_model, provenance_of
-from coterie.report.feature_effects import column_importance, importance_section, partial_dependence_section
-from coterie.report.html_page import html_of
-from coterie.report.margins_and_diversity import diversity_section, margins_section
-from coterie.report.metrics import ScoreEstimate, score_estimates
-from coterie.report.plain_text import dict_of, json_of, markdown_of, text_of
-from coterie.report.reproducibility import reproducibility_section
-from coterie.report.summary import headline_of, leaderboard_section, scores_section, summary_section
-from coterie.report.training_curves import training_curves_section
-from coterie.report.tree_browser import trees_section
+from coterie.report.errors.confusion import confusion_section
+from coterie.report.errors.residuals import residuals_section
+from coterie.report.errors.weak_slices import weak_slices_section
+from coterie.report.errors.worst_rows import worst_rows_section
+from coterie.report.evaluated_model import EvaluatedModel, evaluated_model, judged_rows, provenance_of
+from coterie.report.forms.html_page import html_of
+from coterie.report.forms.plain_text import dict_of, json_of, markdown_of, text_of
+from coterie.report.model.margins_and_diversity import diversity_section, margins_section
+from coterie.report.model.reproducibility import reproducibility_section
+from coterie.report.model.training_curves import training_curves_section
+from coterie.report.model.tree_browser import trees_section
+from coterie.report.scores.calibration import calibration_section
+from coterie.report.scores.class_curves import class_curves_section
+from coterie.report.scores.gain_and_lift import gain_and_lift_section
+from coterie.report.scores.leaderboard import leaderboard_section
+from coterie.report.scores.metrics import ScoreEstimate, score_estimates
+from coterie.report.scores.summary import headline_of, scores_section, summary_section
+from coterie.report.scores.thresholds import thresholds_section
 
 
 @dataclass(frozen=True, repr=False)
@@ -141,6 +150,9 @@ def build(
     *,
     title: str | None = None,
     seen: bool | None = None,
+    rows: bool = True,
+    reference: Any = None,
+    commands: Sequence[str] = (),
     max_rows: int = 5_000,
     n_jobs: int | None = None,
     random_state: SeedLike = 0,
@@ -155,6 +167,13 @@ def build(
         None is the name of the model.
     seen : bool, default=None
         Whether the model was fitted to these rows. None: the report infers it where it can.
+    rows : bool, default=True
+        False leaves out what single rows hold: the worst rows, dots that stand for rows, trees, labels of few rows, and
+        the smallest and largest values. For pages that leave the house.
+    reference : table or TableProfile, default=None
+        The rows of the fit, or a profile of them, to compare these rows with column by column.
+    commands : sequence of str, default=()
+        Lines of a shell that make the model and the report, shown in place of lines of Python.
     max_rows : int, default=5000
         The most rows that are used. Of more rows a random sample is drawn, and the report says so.
     n_jobs : int, default=None
@@ -180,59 +199,87 @@ def build(
     >>> X, y = load_table("wine")
     >>> found = report.build(RandomForestClassifier(30, random_state=0).fit(X, y), X, y, title="Wine")
     >>> found
-    Report('Wine', 13 sections)
+    Report('Wine', 18 sections)
     >>> found.is_out_of_sample
     True
     """
     check_choice("title", title, Instance(str), None)
     check_choice("seen", seen, Boolean(), None)
+    check_choice("rows", rows, Boolean())
     check_choice("max_rows", max_rows, Integer(10))
+    profile = reference
+    if reference is not None and not isinstance(reference, TableProfile):
+        profile = profile_of(read_table(reference))
+    settings = _Settings(title, seen, rows, profile, tuple(commands))
     seed = root_seed(random_state) >> 1
     with warnings.catch_warnings():
         # Members of scikit-learn complain about names of columns that a committee has already checked.
         warnings.filterwarnings("ignore", message="X (has|does not have valid) feature names")
-        return _built(model, X, y, title, seen, max_rows, n_jobs, seed)
+        evaluated = evaluated_model(model, X, y, max_rows=max_rows, n_jobs=n_jobs, seed=seed, shows_rows=rows)
+        return _built(evaluated, settings)
 
 
-def _built(
-    model: Any,
-    X: Any,
-    y: Any,
-    title: str | None,
-    seen: bool | None,
-    max_rows: int,
-    n_jobs: int | None,
-    seed: int,
-) -> Report:
-    evaluated = evaluated_model(model, X, y, max_rows=max_rows, n_jobs=n_jobs, seed=seed)
-    provenance = provenance_of(evaluated, seen)
+@dataclass(frozen=True)
+class _Settings:
+    """What `build` was asked for."""
+
+    title: str | None
+    seen: bool | None
+    rows: bool
+    profile: TableProfile | None
+    commands: tuple[str, ...]
+
+    def given(self) -> dict[str, Any]:
+        """The plain ones that differ from their defaults."""
+        named = {"title": self.title, "seen": self.seen, "rows": None if self.rows else False}
+        return {name: value for name, value in named.items() if value is not None}
+
+    def deciding(self) -> str:
+        """The line that decides by a threshold from now on."""
+        own = next((line for line in self.commands if line.startswith("coterie predict ")), "")
+        return own and f"{own} --threshold {{threshold}}"
+
+
+def _built(evaluated: EvaluatedModel, settings: _Settings) -> Report:
+    provenance = provenance_of(evaluated, settings.seen)
     n_classes = None if evaluated.classes is None else len(evaluated.classes)
-    on_rows = score_estimates(evaluated.predictions, n_classes, seed=seed)
+    on_rows = score_estimates(evaluated.predictions, n_classes)
     kept = provenance.predictions
-    out_of_sample = [] if kept is None else score_estimates(kept, n_classes, seed=seed)
+    out_of_sample = [] if kept is None else score_estimates(kept, n_classes)
     where, headline = headline_of(evaluated, provenance, on_rows, out_of_sample)
     predictions = evaluated.predictions if kept is None or provenance.seen is False else kept
+    judged = judged_rows(evaluated, provenance)
     importance = column_importance(evaluated)
-    options = {name: value for name, value in (("title", title), ("seen", seen)) if value is not None}
+    places = {name: place for place, name in enumerate(evaluated.column_names)}
+    important = [places[importance.names[place]] for place in importance.order.tolist()]
+    # A model of Python is told the threshold by its own parameter or by a wrapper.
+    deciding = settings.deciding() or "FixedThresholdClassifier(model, threshold={threshold})"
     sections = (
         summary_section(evaluated, provenance, on_rows, out_of_sample),
         leaderboard_section(evaluated, where, headline),
         scores_section(provenance, on_rows, out_of_sample),
-        thresholds_section(evaluated, predictions, where),
+        thresholds_section(evaluated, predictions, where, deciding),
+        class_curves_section(evaluated, predictions, where),
+        gain_and_lift_section(evaluated, predictions, where),
         calibration_section(evaluated, predictions, where),
         residuals_section(evaluated, predictions, where),
         confusion_section(evaluated, predictions, where),
+        worst_rows_section(evaluated, judged, importance),
+        weak_slices_section(evaluated, judged, important),
+        distributions_section(evaluated, importance),
+        drift_section(evaluated, settings.profile, provenance.seen),
         importance_section(evaluated, importance, provenance.seen),
+        shap_section(evaluated),
         partial_dependence_section(evaluated, importance),
         training_curves_section(evaluated),
         margins_section(evaluated, provenance),
         diversity_section(evaluated, provenance),
         trees_section(evaluated),
         data_quality_section(evaluated),
-        reproducibility_section(evaluated, options),
+        reproducibility_section(evaluated, settings.given(), settings.commands),
     )
     return Report(
-        title=title or evaluated.name,
+        title=settings.title or evaluated.name,
         model=evaluated.name,
         task=evaluated.task,
         seen=provenance.seen,

@@ -25,7 +25,8 @@ from coterie.data.target import read_target
 from coterie.diagnostics.votes import codes_of
 from coterie.errors import InvalidInput, InvalidType
 from coterie.members.decision_rule import decided_codes
-from coterie.report.number_format import plural
+from coterie.report.columns.values import date_columns
+from coterie.report.forms.number_format import plural
 
 KIND_NAMES = {
     "numeric": "numeric",
@@ -70,6 +71,8 @@ class EvaluatedModel:
     y_true : their targets: codes of classes, or numbers
     rows : which rows of the table these are
     n_jobs, seed : for permutations and samples
+    shows_rows : whether the report may show what single rows hold
+    dates : the columns that hold dates, by position; their numbers are days
     """
 
     model: Any
@@ -82,6 +85,8 @@ class EvaluatedModel:
     rows: RowArray
     n_jobs: int | None
     seed: int
+    shows_rows: bool = True
+    dates: frozenset[int] = frozenset()
 
     @property
     def name(self) -> str:
@@ -140,7 +145,14 @@ def predicted_probabilities(model: Any, X: Any) -> FloatArray | None:
 
 
 def evaluated_model(
-    model: Any, X: Any, y: Any, *, max_rows: int, n_jobs: int | None, seed: int
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    max_rows: int,
+    n_jobs: int | None,
+    seed: int,
+    shows_rows: bool = True,
 ) -> EvaluatedModel:
     """Read the model, the rows and the targets, and sample rows if there are more than `max_rows`."""
     if not hasattr(model, "predict") or is_outlier_detector(model):
@@ -185,6 +197,8 @@ def evaluated_model(
         rows,
         n_jobs,
         seed,
+        shows_rows,
+        date_columns(X),
     )
 
 
@@ -192,8 +206,9 @@ _LEAST_CORRELATION = 0.5  # predictions for different rows do not reach it
 _LEAST_ROWS = 20  # for a correlation that can be trusted
 _MOST_ROWS = 20_000
 _INFERRED = (
-    "The model seems to have been fitted to these very rows: its predictions for them correlate with those that it "
-    "kept from fit. Scores on training rows are too optimistic. Pass seen=False if these rows are new."
+    "The model seems to have been fitted to these rows: its predictions for them agree with those it kept from the "
+    "fit. Scores on training rows are too optimistic. If these rows are new, pass seen=False (--new at the command "
+    "line)."
 )
 
 
@@ -207,12 +222,37 @@ class Provenance:
     description : the same as a sentence
     source : "out of fold" or "out of bag"; "" if there are no such predictions
     predictions : about the rows of fit, by parts of the model that had not seen them; None if there are none
+    rows : the rows of the report's table that these predictions are about; None if they are about others
     """
 
     seen: bool | None
     description: str
     source: str = ""
     predictions: Predictions | None = None
+    rows: RowArray | None = None
+
+
+@dataclass(frozen=True)
+class JudgedRows:
+    """Rows of the report's table with the predictions to judge them by: out of sample, if there are such.
+
+    Attributes
+    ----------
+    predictions : of these rows
+    rows : their positions in the table
+    where : "on these rows", "out of fold" or "out of bag"
+    """
+
+    predictions: Predictions
+    rows: RowArray
+    where: str
+
+
+def judged_rows(evaluated: EvaluatedModel, provenance: Provenance) -> JudgedRows:
+    """Predictions that were kept from the fit are better than those for training rows."""
+    if provenance.rows is not None and provenance.predictions is not None:
+        return JudgedRows(provenance.predictions, provenance.rows, provenance.source)
+    return JudgedRows(evaluated.predictions, evaluated.rows, "on these rows")
 
 
 def provenance_of(evaluated: EvaluatedModel, seen: bool | None) -> Provenance:
@@ -225,16 +265,20 @@ def provenance_of(evaluated: EvaluatedModel, seen: bool | None) -> Provenance:
         )
         seen = True if inferred else seen
         description = _INFERRED if inferred else _sentence(evaluated, seen, len(known))
-        return Provenance(seen, description, source, _finite_predictions(evaluated, known, kept))
+        finite = _finite_predictions(evaluated, known, kept)
+        own = finite.rows if finite is not None and seen and len(known) == evaluated.n_rows else None
+        return Provenance(seen, description, source, None if finite is None else finite.predictions, own)
     if kept is None:
         return Provenance(seen, _sentence(evaluated, seen, None))
     inferred = seen is None and _correlates(evaluated, kept)
     seen = True if inferred else seen
-    predictions = None
+    found = None
     if seen and len(kept) == evaluated.n_rows:
-        predictions = _finite_predictions(evaluated, evaluated.all_y_true, kept)
+        found = _finite_predictions(evaluated, evaluated.all_y_true, kept)
     description = _INFERRED if inferred else _sentence(evaluated, seen, len(kept))
-    return Provenance(seen, description, source if predictions else "", predictions)
+    if found is None:
+        return Provenance(seen, description)
+    return Provenance(seen, description, source, found.predictions, found.rows)
 
 
 def _kept_predictions(model: Any) -> tuple[str, FloatArray | None]:
@@ -286,34 +330,45 @@ def _target_features(evaluated: EvaluatedModel, some: AnyArray) -> FloatArray:
     return np.vander((y_true - y_true.mean()) / spread, 4)
 
 
-def _finite_predictions(evaluated: EvaluatedModel, y_true: AnyArray, kept: FloatArray) -> Predictions | None:
+@dataclass(frozen=True)
+class _KeptRows:
+    """Predictions that were kept from the fit, and which of its rows they are about."""
+
+    predictions: Predictions
+    rows: RowArray
+
+
+def _finite_predictions(evaluated: EvaluatedModel, y_true: AnyArray, kept: FloatArray) -> _KeptRows | None:
     fine = np.flatnonzero(np.isfinite(kept).all(axis=1))
     if len(fine) < 2:
         return None
     if len(fine) > _MOST_ROWS:
         fine = fine[np.linspace(0, len(fine) - 1, _MOST_ROWS).round().astype(np.intp)]
     if evaluated.classes is None:
-        return Predictions(y_true[fine], kept[fine, 0])
+        return _KeptRows(Predictions(y_true[fine], kept[fine, 0]), fine)
     if kept.shape[1] != len(evaluated.classes):
         return None
     proba = np.clip(kept[fine], 0.0, 1.0)
-    return Predictions(y_true[fine], decided_codes(evaluated.model, proba), proba)
+    return _KeptRows(Predictions(y_true[fine], decided_codes(evaluated.model, proba), proba), fine)
 
 
 def _sentence(evaluated: EvaluatedModel, seen: bool | None, n_fitted: int | None) -> str:
     if seen:
         return (
-            "The model was fitted to these very rows. Scores on training rows are too optimistic: they measure how "
-            "well the model remembers, not how well it generalises."
+            "The model was fitted to these rows. Scores on training rows are too optimistic: they show how well the "
+            "model remembers, not how well it will do on new rows."
         )
     if seen is False:
-        return "The model was not fitted to these rows, so scores on them hold for new rows like these."
+        return (
+            "The model was not fitted to these rows, so its scores here are what to expect on similar rows."
+        )
     if n_fitted is not None and n_fitted != evaluated.n_rows:
         return (
-            f"These are not all of the training rows ({plural(n_fitted, 'row')}). If they are some of them, scores on "
-            "them are too optimistic. Pass seen=False if they are new."
+            f"The model was fitted to {plural(n_fitted, 'row')}, and these are {evaluated.n_rows:,}. If some of them "
+            "are training rows, scores on them are too optimistic. If all are new, pass seen=False (--new at the "
+            "command line)."
         )
     return (
-        "The model does not know whether it was fitted to these rows. If it was, scores on them are too optimistic. "
-        "Pass seen=True or seen=False to state it."
+        "It is not known whether the model was fitted to these rows. If it was, scores on them are too optimistic. "
+        "Pass seen=True or seen=False (--new at the command line) to say so."
     )

@@ -1,6 +1,6 @@
 """Numbers and dates in any format are those that were written."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -168,3 +168,23 @@ def test_what_others_noted_is_no_reason_to_fail() -> None:
     for text in ("", "[1]", '{"a": 3}', '{"a": {"kind": "what"}}'):
         TableReading.of_json(text)
     assert TableReading.of_json('{"a": {"kind": "what"}}')["a"].kind == "category"
+
+
+def test_years_of_two_digits_turn_the_century_after_68_as_in_strptime() -> None:
+    texts = [f"31.12.{year:02d}" for year in (0, 67, 68, 69, 70, 99)]
+    values, known = DateFormat(day_first=True).parse(texts)
+    assert known.all()
+    days = values.astype("M8[D]").astype(object).tolist()
+    assert days == [datetime.strptime(text, "%d.%m.%y").date() for text in texts]
+    assert [day.year for day in days] == [2000, 2067, 2068, 1969, 1970, 1999]
+
+
+@pytest.mark.parametrize("zone", ["Z", "+00:00", "+05:30", "-03:45", "+1400", "-11", "+02:00"])
+def test_moments_of_a_zone_are_those_of_universal_time(zone: str) -> None:
+    texts = [
+        f"{day}T{time}{zone}" for day in ("1969-12-31", "2024-02-29") for time in ("00:10", "23:50:01.25")
+    ]
+    values, known = DateFormat().parse(texts)
+    assert known.all()
+    moments = [datetime.fromisoformat(text).astimezone(UTC).replace(tzinfo=None) for text in texts]
+    assert values.astype("M8[us]").astype(object).tolist() == moments

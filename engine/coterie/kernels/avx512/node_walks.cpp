@@ -78,7 +78,8 @@ void walk_top(const NodeBlock* blocks, const std::uint16_t* codes, std::size_t s
         walk<true>(blocks, codes, stride, rows, n, exits);
 }
 
-constexpr std::size_t kNodes = 16;  // laid out in a step
+constexpr std::size_t kNodes = 16;         // laid out in a step
+constexpr std::size_t kFetchWords = 1024;  // ahead of their use: what processors fetch by themselves ends with a page
 
 // Every third of 48 words, from `first` on: of the first two vectors, and with the last one.
 class ThirdWords {
@@ -118,6 +119,7 @@ std::uint32_t lay_out(const void* packed, std::size_t n, std::uint32_t begin, bo
     __m512i farthest = _mm512_setzero_si512();
     for (std::size_t i = 0; i < n; i += kNodes, from += 3 * kNodes, to += 2 * kNodes) {
         const std::size_t n_now = std::min(kNodes, n - i);
+        for (std::size_t line = 0; line < 3; ++line) __builtin_prefetch(from + kFetchWords + 16 * line);
         const auto words_from = [n_now](std::size_t nodes_words, std::size_t first) {
             const std::size_t all = nodes_words * n_now;
             const std::size_t here = all <= first ? 0 : std::min<std::size_t>(16, all - first);

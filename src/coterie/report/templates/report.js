@@ -55,6 +55,18 @@
     const write = (what, text) => {
       place.querySelector(`[data-of=${what}]`).textContent = text;
     };
+    const total = (at, costs) => costs.false_positives * counts.false_positives[at] + costs.false_negatives * counts.false_negatives[at];
+    const given = () => Object.fromEntries([...place.querySelectorAll("[data-cost]")].map(
+      (own) => [own.dataset.cost, Math.max(0, Number(own.value) || 0)]));
+    const shown = (number) => number.toLocaleString("en", { maximumSignificantDigits: 6 });
+    // The middle of the first run of thresholds with the least costs, as in the table of costs.
+    const cheapest = () => {
+      const costs = counts.thresholds.map((_, at) => total(at, given()));
+      const least = Math.min(...costs), first = costs.indexOf(least);
+      let last = first;
+      while (last + 1 < costs.length && costs[last + 1] === least) last += 1;
+      return first + Math.floor((last - first) / 2);
+    };
     const share = (part, whole) => (whole ? `${((100 * part) / whole).toFixed(1)} %` : "–");
     const show = () => {
       const at = Number(slider.value);
@@ -65,9 +77,47 @@
       write("predicted", (right + wrong).toLocaleString("en"));
       write("false-positives", wrong.toLocaleString("en"));
       write("false-negatives", missed.toLocaleString("en"));
+      const best = cheapest();
+      write("cheapest", counts.thresholds[best].toFixed(2));
+      write("least-costs", shown(total(best, given())));
+      write("costs", shown(total(at, given())));
+      const command = place.querySelector("[data-command]");
+      if (command) command.textContent = command.dataset.command.replaceAll("{threshold}", counts.thresholds[at].toFixed(2));
     };
     slider.addEventListener("input", show);
+    for (const own of place.querySelectorAll("[data-cost]")) own.addEventListener("input", show);
+    place.querySelector("[data-cheapest]").addEventListener("click", () => { slider.value = cheapest(); show(); });
     show();
+  }
+
+  // Tables are sorted by the column whose heading is pressed: once up, once down. Empty cells stay at the end.
+  const compare = (one, other) => {
+    if (one === "" || other === "") return (one === "") - (other === "");
+    const numbers = [Number(one), Number(other)];
+    if (numbers.every(Number.isFinite)) return numbers[0] - numbers[1];
+    return one.localeCompare(other, "en", { numeric: true });
+  };
+  for (const table of document.querySelectorAll("table[data-sortable]")) {
+    const heads = [...table.querySelectorAll("thead th")];
+    heads.forEach((head, place) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "sort";
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const down = head.getAttribute("aria-sort") === "ascending";
+        heads.forEach((own) => own.removeAttribute("aria-sort"));
+        head.setAttribute("aria-sort", down ? "descending" : "ascending");
+        const body = table.tBodies[0];
+        const keyed = [...body.rows].map((row) => [row.querySelectorAll("[data-key]")[place].dataset.key, row]);
+        keyed.sort(([one], [other]) => {
+          const order = compare(one, other);
+          return down && one !== "" && other !== "" ? -order : order;
+        });
+        body.append(...keyed.map(([, row]) => row));
+      });
+    });
   }
 
   // One tree at a time, with buttons or with the arrow keys.

@@ -8,10 +8,11 @@ import numpy as np
 
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.data.table import Column, Table
-from coterie.report.association import association
+from coterie.report.columns.association import association
+from coterie.report.columns.values import column_part, missing_rows
 from coterie.report.content import Block, Cell, Fact, Facts, Paragraph, Section, TableBlock
 from coterie.report.evaluated_model import KIND_NAMES, EvaluatedModel
-from coterie.report.number_format import percent, plural
+from coterie.report.forms.number_format import percent, plural
 
 _MOST_ROWS = 50_000
 _MOST_VALUES = 20_000_000
@@ -101,8 +102,8 @@ def _targets(y_true: AnyArray, classes: AnyArray | None) -> list[FloatArray]:
 
 
 def _column_quality(table: Table, place: int, rows: RowArray, targets: list[FloatArray]) -> _ColumnQuality:
-    column = _part(table.column(place), rows)
-    missing = _is_missing(column)
+    column = column_part(table.column(place), rows)
+    missing = missing_rows(column)
     known = column.values[~missing]
     distinct = len(np.unique(known))
     explained = float(np.mean([association(column, own) for own in targets]))
@@ -130,20 +131,6 @@ def _is_id(column: Column, known: AnyArray, distinct: int) -> bool:
         return column.kind == "nominal"
     whole = bool((known == np.round(known)).all())
     return whole and float(known.max() - known.min()) < 4 * len(known)
-
-
-def _is_missing(column: Column) -> AnyArray:
-    if column.levels is not None:
-        return np.asarray(column.values < 0)
-    return (
-        np.isnan(column.values)
-        if column.values.dtype.kind == "f"
-        else np.zeros(len(column.values), dtype=bool)
-    )
-
-
-def _part(column: Column, rows: RowArray) -> Column:
-    return Column(column.name, column.kind, column.values[rows], column.levels)
 
 
 def _duplicates(table: Table, rows: RowArray) -> tuple[dict[int, str], int]:
@@ -205,18 +192,12 @@ def changes_since_fit(evaluated: EvaluatedModel) -> dict[int, tuple[str, ...]]:
             saw_missing is not None
             and place < len(saw_missing)
             and not saw_missing[place]
-            and _has_missing(column)
+            and missing_rows(column).any()
         ):
             remarks.append("no missing values in fit")
         if remarks:
             found[own] = tuple(remarks)
     return found
-
-
-def _has_missing(column: Any) -> bool:
-    if column.levels is not None:
-        return bool((column.values < 0).any())
-    return column.values.dtype.kind == "f" and bool(np.isnan(column.values).any())
 
 
 def _with_encoder(model: Any) -> Any:

@@ -57,7 +57,12 @@ def _member_curves(model: Any) -> list[Figure]:
         lines = {f"fold {number}": own for number, own in enumerate(found, start=1) if own is not None}
         if lines:
             name = members[place].name
-            caption = f"One line for each fold of “{name}”; training stops soon after the loss stops falling."
+            which = (
+                f"One line for each of {len(lines)} folds."
+                if len(lines) > 1
+                else "Validation rows of one fold."
+            )
+            caption = f"{which} Training stops soon after the loss has stopped falling."
             title = f"Validation loss of {name}"
             figures.append(Figure(_chart(title, "validation loss", "round", lines), caption))
     return figures[:2]

@@ -1,29 +1,23 @@
-"""Feature importance by permutation, and partial dependence on the most important columns."""
+"""Feature importance by permutation."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
-from coterie.data.table import Table
-from coterie.diagnostics.dependence import DependenceCurve, dependence
 from coterie.diagnostics.importance import Importance, importance
 from coterie.errors import CoterieError
-from coterie.plots.feature_displays import DependenceDisplay, ImportanceDisplay
-from coterie.report.association import association
+from coterie.plots.feature_displays import ImportanceDisplay
+from coterie.report.columns.association import association
+from coterie.report.columns.values import column_part
 from coterie.report.content import Block, Cell, Figure, Paragraph, Section, TableBlock
 from coterie.report.evaluated_model import EvaluatedModel, predicted_probabilities
-from coterie.report.number_format import plural
+from coterie.report.forms.number_format import plural
 
 _MOST_MEASURED = 30
 _MOST_SHOWN = 15
 _MOST_ROWS = 800
 _N_REPEATS = 3
-_MOST_CURVES = 6
-_CURVE_ROWS = 200
-_CURVE_POINTS = 15
-_MOST_LEVELS = 12
 _LEAST = float(np.finfo(np.float64).eps)
 
 
@@ -71,7 +65,7 @@ def _rough_importance(evaluated: EvaluatedModel) -> FloatArray:
         predicted = predictions.proba[:, 1]
     return np.array(
         [
-            association(_part(evaluated.table, place, evaluated.rows), predicted)
+            association(column_part(evaluated.table.column(place), evaluated.rows), predicted)
             for place in range(evaluated.table.n_columns)
         ]
     )
@@ -96,20 +90,16 @@ def _own_gains(model: Any, n_columns: int) -> FloatArray | None:
     return gains if gains.shape == (n_columns,) and np.isfinite(gains).all() else None
 
 
-def _part(table: Table, place: int, rows: AnyArray) -> Any:
-    column = table.column(place)
-    return type(column)(column.name, column.kind, column.values[rows], column.levels)
-
-
 def importance_section(evaluated: EvaluatedModel, found: Importance, seen: bool | None) -> Section:
     what = (
         "R²" if evaluated.classes is None else "accuracy" if _scorer(evaluated) is None else "log-likelihood"
     )
     left = evaluated.table.n_columns - len(found.names)
     text = (
-        f"Permutation importance: how much the {what} decreases when the values of one column are shuffled among "
-        f"{plural(min(len(evaluated.rows), _MOST_ROWS), 'row')}; mean and standard deviation of {_N_REPEATS} repeats. "
-        "Correlated columns share their importance."
+        f"Permutation importance: by how much the {what} falls if the values of one column are shuffled among "
+        f"{plural(min(len(evaluated.rows), _MOST_ROWS), 'row')}{' of the training table' if seen else ''}; mean and "
+        f"standard deviation of {_N_REPEATS} repeats. Columns that say the same share their importance. A number near "
+        "0, or below it, means that the model does no worse without the column."
     )
     if left:
         text += f" {plural(left, 'column')} that seem less important were not measured."
@@ -117,7 +107,8 @@ def importance_section(evaluated: EvaluatedModel, found: Importance, seen: bool 
     if seen:
         blocks.append(
             Paragraph(
-                "These are training rows: columns that the model overfitted to look more important than they are.",
+                "Measured on training rows: columns that the model has overfitted to look more important than they "
+                "are.",
                 "note",
             )
         )
@@ -134,46 +125,3 @@ def importance_section(evaluated: EvaluatedModel, found: Importance, seen: bool 
         )
     )
     return Section("feature_importance", "Feature importance", tuple(blocks))
-
-
-def partial_dependence_section(evaluated: EvaluatedModel, found: Importance) -> Section:
-    key, title = "partial_dependence", "Partial dependence"
-    worth = [place for place in found.order.tolist() if found.values[place] > 0]
-    names = [found.names[place] for place in worth[:_MOST_CURVES]]
-    if not names:
-        return Section(key, title, reason="no column has a positive importance.")
-    some = evaluated.subsample(_CURVE_ROWS)
-    target = None
-    if evaluated.classes is not None and len(evaluated.classes) != 2:
-        target = evaluated.classes.tolist()[int(np.bincount(evaluated.y_true).argmax())]
-    places = [evaluated.column_names.index(name) for name in names]
-    curves = dependence(
-        evaluated.model,
-        some.X,
-        places,
-        kind="average",
-        grid_resolution=_CURVE_POINTS,
-        target=target,
-        n_jobs=evaluated.n_jobs,
-    )
-    about = "" if target is None else f" The curves are of the most frequent class, “{target}”."
-    text = (
-        f"The mean prediction for {plural(len(some.rows), 'row')} if all of them had the same value in one column, "
-        f"for the {plural(len(names), 'most important column')}.{about}"
-    )
-    shown = replace(curves, curves=tuple(_readable(curve) for curve in curves.curves))
-    figures = [Figure(DependenceDisplay(shown, own.name).chart(), _caption(own)) for own in curves.curves]
-    return Section(key, title, (Paragraph(text), *figures))
-
-
-def _readable(curve: DependenceCurve) -> DependenceCurve:
-    """Of very many levels, the most frequent."""
-    if not curve.categorical or len(curve.grid) <= _MOST_LEVELS:
-        return curve
-    some = np.sort(np.argsort(-curve.count, kind="stable")[:_MOST_LEVELS])
-    return replace(curve, grid=curve.grid[some], average=curve.average[some], count=curve.count[some])
-
-
-def _caption(curve: DependenceCurve) -> str:
-    n_levels = len(curve.grid)
-    return f"The {_MOST_LEVELS} most frequent of {n_levels} levels." if _readable(curve) is not curve else ""

@@ -1,5 +1,6 @@
 """Margins of the vote, and diversity of the members."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -13,9 +14,11 @@ from coterie.plots.chart import Axis, Chart, Line, Mark
 from coterie.plots.member_displays import DiversityDisplay, KappaErrorDisplay, MarginDisplay
 from coterie.report.content import Block, Cell, Figure, Paragraph, Section, TableBlock
 from coterie.report.evaluated_model import EvaluatedModel, Provenance
-from coterie.report.number_format import format_number, percent
+from coterie.report.forms.number_format import format_number, percent
+from coterie.report.scores.leaderboard import shown_leaderboard
 
 _MOST_ROWS = 2_000
+_MOST_KEPT_ROWS = 100_000  # of a committee: as many as its leaderboard has, or nearly
 _MOST_STEPS = 300
 _MOST_LISTED = 20
 _ROWS = {True: "on training rows", False: "on rows that the model was not fitted to", None: "on these rows"}
@@ -122,7 +125,8 @@ def diversity_section(evaluated: EvaluatedModel, provenance: Provenance) -> Sect
         chart = DiversityDisplay(found).chart()
         blocks.append(
             Figure(
-                chart, "Dark cells are pairs of members with similar errors: one of the two may be enough."
+                chart,
+                "Dark cells are pairs of members that make similar errors: one of the two may be enough.",
             )
         )
     if isinstance(found, Diversity) and len(found.names) > 2:
@@ -133,7 +137,10 @@ def diversity_section(evaluated: EvaluatedModel, provenance: Provenance) -> Sect
                 "Each dot is a pair of members. Good pairs are low and to the left: accurate and different.",
             )
         )
-    blocks.append(_member_table(found))
+    contributions = None
+    if hasattr(evaluated.model, "leaderboard"):
+        contributions = {row["name"]: row["contribution"] for row in shown_leaderboard(evaluated.model)}
+    blocks.append(_member_table(found, contributions))
     return Section(key, title, tuple(blocks))
 
 
@@ -151,8 +158,8 @@ def _out_of_fold_diversity(known: HeldOutPredictions) -> Diversity | Ambiguity:
     """Of the members of a committee: what they predicted out of fold, with their weights."""
     n_rows = len(known.truth)
     rows = np.arange(n_rows)
-    if n_rows > _MOST_ROWS:
-        rows = np.linspace(0, n_rows - 1, _MOST_ROWS).round().astype(np.intp)
+    if n_rows > _MOST_KEPT_ROWS:
+        rows = np.linspace(0, n_rows - 1, _MOST_KEPT_ROWS).round().astype(np.intp)
     members = replace(known.members, values=known.members.values[:, rows])
     truth, weight = known.truth[rows], known.weight[rows]
     if not members.classes:
@@ -163,41 +170,54 @@ def _out_of_fold_diversity(known: HeldOutPredictions) -> Diversity | Ambiguity:
 def _sentence(found: Diversity | Ambiguity) -> str:
     if isinstance(found, Diversity):
         return (
-            f"The error rate of {len(found.names)} members is {percent(float(found.member_errors.mean()))} on average, "
-            f"{percent(float(found.member_errors.min()))} for the best, and {percent(found.vote_error)} for their vote."
-            f" Their mean pairwise kappa is {format_number(found.mean('kappa'))}: 1 is agreement on every row, 0 no "
-            "more agreement than by chance."
+            f"The {len(found.names)} members are wrong about {percent(float(found.member_errors.mean()))} of rows on "
+            f"average, the best of them about {percent(float(found.member_errors.min()))}, and their vote about "
+            f"{percent(found.vote_error)}. Their mean pairwise kappa is {format_number(found.mean('kappa'))}: 1 means "
+            "that two members always agree, 0 that they agree no more than by chance."
         )
     return (
         f"The weighted average of the mean squared errors of {len(found.names)} members is "
         f"{format_number(found.average_error)}. Their ambiguity (the variance between members) is "
         f"{format_number(found.ambiguity)}, so the mean squared error of their mean prediction is "
-        f"{format_number(found.mean_error)}."
+        f"{format_number(found.mean_error)}: its root is {format_number(float(np.sqrt(found.mean_error)))}."
     )
 
 
-def _member_table(found: Diversity | Ambiguity) -> TableBlock:
-    error = "error rate" if isinstance(found, Diversity) else "mean squared error"
-    alike = "kappa" if isinstance(found, Diversity) else "correlation of errors"
+def _member_table(found: Diversity | Ambiguity, contributions: dict[str, float] | None) -> TableBlock:
+    """By how much the error grows without a member; for a committee what its leaderboard says about this."""
+    is_regression = isinstance(found, Ambiguity)
+    error = "root mean squared error" if is_regression else "error rate"
+    alike = "correlation of errors" if is_regression else "kappa"
+    without = "error increase without it" if contributions is None else "contribution"
     order = np.lexsort((found.member_errors, -found.votes))[:_MOST_LISTED]
     rows: list[tuple[Cell, ...]] = []
     for place in order.tolist():
-        twin = int(found.twin[place])
+        twin, own = int(found.twin[place]), float(found.member_errors[place])
+        name = found.names[place]
         rows.append(
             (
-                found.names[place],
+                name,
                 float(found.votes[place]),
-                float(found.member_errors[place]),
-                float(found.drop_one[place]),
+                float(np.sqrt(own)) if is_regression else own,
+                _increase(found, place) if contributions is None else contributions.get(name),
                 found.names[twin] if twin >= 0 else "",
                 float(found.redundancy[place]),
             )
         )
-    columns = ("member", "weight", error, "error increase without it", "most similar member", alike)
+    columns = ("member", "weight", error, without, "most similar member", alike)
     hidden = len(found.names) - len(order)
     return TableBlock(columns, tuple(rows), n_left_out=hidden, folded=len(rows) > _FEW)
 
 
+def _increase(found: Diversity | Ambiguity, place: int) -> float:
+    """In the same unit as the error beside it."""
+    change = float(found.drop_one[place])
+    if isinstance(found, Diversity):
+        return change
+    return float(np.sqrt(max(0.0, found.mean_error + change)) - np.sqrt(found.mean_error))
+
+
 def _reason(error: CoterieError) -> str:
-    """Its first sentence."""
-    return str(error).split("\n")[0].split(". ")[0].rstrip(".") + "."
+    """Its first sentence, about the class of the model rather than all of its parameters."""
+    text = re.sub(r"^(\w+)\(.*\)(?= has| is| predicts)", r"\1", str(error).split("\n")[0])
+    return re.split(r"(?<!\.)\. (?=[A-Z])", text)[0].rstrip(".") + "."

@@ -3,15 +3,15 @@ intervals, and the leaderboard.
 """
 
 from collections import Counter
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from coterie.members.decision_rule import DecisionRule
 from coterie.report.content import Block, Cell, Fact, Facts, Paragraph, Section, TableBlock
 from coterie.report.evaluated_model import KIND_NAMES, EvaluatedModel, Predictions, Provenance
-from coterie.report.metrics import ScoreEstimate
-from coterie.report.number_format import format_interval, format_number, percent, plural
+from coterie.report.forms.number_format import format_interval, format_number, percent, plural
+from coterie.report.scores.metrics import ScoreEstimate
 
 
 def headline_of(
@@ -91,6 +91,8 @@ def _sentence(
             f"{format_number(median)}, has an error of {format_number(baseline)}. "
             f"{_compared_with_baseline(own.value < baseline, own.high < baseline)}"
         )
+    if len(evaluated.classes) == 2 and "auc" in metrics and _is_rare(predictions):
+        return _sentence_of_rare_class(evaluated, predictions, metrics["auc"], where)
     own = metrics["accuracy"]
     shares = np.bincount(predictions.y_true, minlength=len(evaluated.classes)) / len(predictions.y_true)
     baseline, most_frequent = float(shares.max()), evaluated.labels[int(shares.argmax())]
@@ -98,6 +100,28 @@ def _sentence(
         f"{where.capitalize()}, the accuracy of {evaluated.name} is {percent(own.value)} (95 % confidence interval "
         f"{percent(own.low)} to {percent(own.high)}); always predicting “{most_frequent}” has an accuracy of "
         f"{percent(baseline)}. {_compared_with_baseline(own.value > baseline, own.low > baseline)}"
+    )
+
+
+_RARE = 0.15
+
+
+def _is_rare(predictions: Predictions) -> bool:
+    """Whether accuracy says little, because nearly all rows are of one class."""
+    share = float((predictions.y_true == 1).mean())
+    return 0 < min(share, 1 - share) < _RARE
+
+
+def _sentence_of_rare_class(
+    evaluated: EvaluatedModel, predictions: Predictions, own: ScoreEstimate, where: str
+) -> str:
+    rare = int((predictions.y_true == 1).mean() < 0.5)
+    share = float((predictions.y_true == rare).mean())
+    return (
+        f"{where.capitalize()}, the area under the ROC curve of {evaluated.name} is {format_number(own.value)} (95 % "
+        f"confidence interval {format_interval(own.low, own.high)}); guessing has 0.5. Only {percent(share)} of rows "
+        f"are “{evaluated.labels[rare]}”, so accuracy says little. "
+        f"{_compared_with_baseline(own.value > 0.5, own.low > 0.5)}"
     )
 
 
@@ -127,11 +151,13 @@ def _columns(evaluated: EvaluatedModel) -> Fact:
 
 def _target(evaluated: EvaluatedModel) -> Fact:
     if evaluated.classes is None:
-        low, middle, high = np.quantile(evaluated.all_y_true, [0.0, 0.5, 1.0]).tolist()
+        ends = [0.0, 0.5, 1.0] if evaluated.shows_rows else [0.05, 0.5, 0.95]
+        low, middle, high = np.quantile(evaluated.all_y_true, ends).tolist()
         return Fact(
             "target",
             "numeric",
-            f"{format_number(low)} to {format_number(high)}, median {format_number(middle)}",
+            f"{format_number(low)} to {format_number(high)}{'' if evaluated.shows_rows else ' for nine of ten rows'}, "
+            f"median {format_number(middle)}",
         )
     counts = np.bincount(evaluated.all_y_true, minlength=len(evaluated.classes)) / evaluated.n_rows
     order = np.argsort(-counts, kind="stable")
@@ -193,55 +219,3 @@ def scores_section(
     return Section(
         "scores", "Scores", (Paragraph(note), TableBlock(columns, tuple(rows), caption, by_row=True))
     )
-
-
-_MOST = 50
-
-
-def leaderboard_section(evaluated: EvaluatedModel, where: str, headline: ScoreEstimate) -> Section:
-    if hasattr(evaluated.model, "leaderboard"):
-        return Section("leaderboard", "Leaderboard", _of_committee(evaluated.model))
-    columns = ("model", "score", "CI low", "CI high")
-    row: tuple[Cell, ...] = (evaluated.name, headline.value, headline.low, headline.high)
-    note = Paragraph(f"The score is {headline.label}, {where}, with its 95 % confidence interval (CI).")
-    return Section("leaderboard", "Leaderboard", (note, TableBlock(columns, (row,), interval=(1, 2, 3))))
-
-
-def _of_committee(model: Any) -> tuple[Block, ...]:
-    listing = model.leaderboard()
-    columns = (
-        "model",
-        "score",
-        "CI low",
-        "CI high",
-        "weight",
-        "contribution",
-        "fit (s)",
-        "predict (s per 1,000)",
-    )
-    keys = ("name", "score", "low", "high", "weight", "contribution", "fit_time", "predict_time")
-    rows = [tuple(row[key] for key in keys) for row in listing]
-    n_unused = sum(1 for row in rows if row[4] == 0)
-    text = (
-        f"The score is {model.scoring_}, out of fold, with its 95 % confidence interval (CI); greater is better. "
-        "Weights are chosen by greedy ensemble selection: members with weight 0 did not improve the committee. "
-        "The contribution of a member is how much the score falls without it."
-    )
-    blocks: list[Block] = [
-        Paragraph(text),
-        TableBlock(columns, tuple(rows[:_MOST]), n_left_out=max(0, len(rows) - _MOST), interval=(1, 2, 3)),
-    ]
-    if n_unused:
-        blocks.append(
-            Paragraph(f"Members with weight 0, which predict does not use: {n_unused} of {len(rows) - 1}.")
-        )
-    not_fitted = [
-        f"{name} ({why})" for group in (model.skipped_, model.dropped_) for name, why in group.items()
-    ]
-    if not_fitted:
-        blocks.append(Paragraph(f"Not fitted: {'; '.join(not_fitted[:20])}.", "note"))
-    if getattr(model, "interrupted_", False):
-        blocks.append(
-            Paragraph("The fit was interrupted: these are the members that were complete.", "warning")
-        )
-    return tuple(blocks)

@@ -79,6 +79,8 @@ def format_column(cells: Sequence[Cell]) -> list[str]:
     --------
     >>> format_column([0.97, 0.5, None, 0.00012]), format_column([12.5, 300.0]), format_column(["a", 3])
     (['0.9700', '0.5000', '', '0.0001'], ['12.5', '300.0'], ['a', '3'])
+    >>> format_column([120.0, -0.01])
+    ['120.0', '0.0']
     """
     sizes = [abs(cell) for cell in cells if isinstance(cell, float) and math.isfinite(cell)]
     largest = max(sizes, default=0.0)
@@ -86,9 +88,16 @@ def format_column(cells: Sequence[Cell]) -> list[str]:
     decimals = 0 if whole else _decimals(largest)
     plain = 1e-4 <= largest < 1e12
     return [
-        f"{cell:,.{decimals}f}" if isinstance(cell, float) and math.isfinite(cell) and plain else _cell(cell)
+        _without_minus_zero(f"{cell:,.{decimals}f}")
+        if isinstance(cell, float) and math.isfinite(cell) and plain
+        else _cell(cell)
         for cell in cells
     ]
+
+
+def _without_minus_zero(text: str) -> str:
+    """A small negative number is rounded to 0, which has no sign."""
+    return text[1:] if text.startswith("-") and not text.strip("-0.") else text
 
 
 def _cell(cell: Cell) -> str:

@@ -18,7 +18,9 @@ _MOST_LETTERS = 200
 _MOST_LISTED = 60
 
 
-def reproducibility_section(evaluated: EvaluatedModel, options: dict[str, Any]) -> Section:
+def reproducibility_section(
+    evaluated: EvaluatedModel, options: dict[str, Any], commands: tuple[str, ...]
+) -> Section:
     versions = tuple(
         Fact(name, found)
         for name in ("coterie", "numpy", "scikit-learn")
@@ -33,7 +35,7 @@ def reproducibility_section(evaluated: EvaluatedModel, options: dict[str, Any]) 
     return Section(
         "reproducibility",
         "Reproducibility",
-        (facts, data, *warning, *_parameters(evaluated.model), Code(_code(evaluated, options))),
+        (facts, data, *warning, *_parameters(evaluated.model), _code(evaluated, options, commands)),
     )
 
 
@@ -98,22 +100,29 @@ def _short(value: Any) -> str:
     return text if len(text) <= _MOST_LETTERS else f"{text[: _MOST_LETTERS - 1]}…"
 
 
-def _code(evaluated: EvaluatedModel, options: dict[str, Any]) -> str:
+def _code(evaluated: EvaluatedModel, options: dict[str, Any], commands: tuple[str, ...]) -> Code:
+    """The commands that made the model and the report; for a model of Python, its lines."""
+    if commands:
+        return Code("\n".join(commands), "shell")
     model = evaluated.model
     module = type(model).__module__.split(".")[0]
     where = "coterie" if module == "coterie" else type(model).__module__
     given = "".join(f", {name}={value!r}" for name, value in options.items())
-    lines = [f"from {where} import {type(model).__name__}", "from coterie import report", ""]
+    lines = [
+        f"from {where} import {type(model).__name__}",
+        "from coterie import report",
+        "",
+        "X_train, y_train = ...  # the rows of the fit, as they were read for it",
+        f"X, y = ...              # the {evaluated.n_rows:,} rows of this report and their targets",
+        "",
+    ]
     try:
         constructor = " ".join(repr(clone(model)).split())
     except (TypeError, RuntimeError, ValueError):
         constructor = f"{type(model).__name__}(...)"
     lines += [
         f"model = {constructor}",
-        "model.fit(X, y)  # the training rows",
-        f'report.build(model, X, y{given}).save("report.html")  # the rows of this report',
+        "model.fit(X_train, y_train)",
+        f'report.build(model, X, y{given}).save("report.html")',
     ]
-    if module == "coterie":
-        lines += ["", "from coterie import load, save", 'save(model, "model.coterie")']
-        lines += ['load("model.coterie").predict(X)']
-    return "\n".join(lines)
+    return Code("\n".join(lines))

@@ -9,14 +9,14 @@ from coterie._engine import Tree
 from coterie.committee.fold_features import FeaturedModel
 from coterie.report.content import Drawings, Paragraph, Section
 from coterie.report.evaluated_model import EvaluatedModel
-from coterie.report.number_format import plural
+from coterie.report.forms.number_format import plural
 from coterie.trees.criterion_tree import BaseDecisionTree
 from coterie.trees.drawing import draw_tree
 from coterie.trees.grown_tree import GrownTree
 from coterie.trees.words import TreeWords
 
 _MOST_TREES = 5
-_DEPTH = 3
+_DEPTH = 2  # so that a whole drawing fits the page
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,9 @@ class _DrawnTrees:
 
 def trees_section(evaluated: EvaluatedModel) -> Section:
     key, title = "trees", "Trees"
+    if not evaluated.shows_rows:
+        reason = "the conditions of trees hold values of single rows (rows=False, or --no-rows)."
+        return Section(key, title, reason=reason)
     found = _drawn(evaluated.model, evaluated)
     if found is None:
         return Section(key, title, reason=f"{evaluated.name} has no trees of coterie that can be drawn.")
@@ -46,8 +49,8 @@ def trees_section(evaluated: EvaluatedModel) -> Section:
     which = f"The first {plural(len(drawings), 'tree')} of {found.total:,}" if found.total > 1 else "The tree"
     dashed = "; a dashed line is the branch of missing values" if found.total > 1 else ""
     text = (
-        f"{which}{found.owner}, down to depth {_DEPTH}; “…” marks deeper nodes. Rows that meet a condition go "
-        f"left{dashed}.{found.note}"
+        f"{which}{found.owner}, down to depth {_DEPTH}; “…” marks nodes with more below them. Rows that meet a "
+        f"condition go left{dashed}.{found.note}"
     )
     titles = tuple(f"tree {number}" for number in range(1, len(drawings) + 1))
     return Section(key, title, (Paragraph(text), Drawings(titles, drawings)))

@@ -6,6 +6,7 @@ A chart is a Vega-Lite specification whose colours are CSS variables, so that a 
 import base64
 import hashlib
 import json
+import math
 import re
 from functools import cache
 from importlib.resources import files
@@ -21,6 +22,7 @@ from coterie.plots.palette import AXIS, FAINT, GRID, INK, PAPER, colour_of
 from coterie.plots.vega import vega_of
 from coterie.report.content import (
     Block,
+    Cell,
     Code,
     ConfusionMatrix,
     Drawings,
@@ -36,7 +38,8 @@ _HEIGHT = 250
 _BAR_HEIGHT = 22
 _CELL_HEIGHT = 30
 _N_COLOURS = 7
-_FEW_CELLS = 12  # along a side; numbers are written into so many
+_MANY_POINTS = 150
+_FEW_CELLS = 10  # along a side; numbers are written into so many
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
 _NAMES = {
@@ -65,6 +68,8 @@ CONFIG: dict[str, Any] = {
         "tickCount": 5,
         "tickSize": 4,
         "labelLimit": 150,
+        "labelOverlap": "greedy",
+        "labelSeparation": 8,
     },
     "legend": {
         "labelColor": "var(--ink)",
@@ -79,7 +84,7 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def specification(chart: Chart) -> dict[str, Any]:
+def specification(chart: Chart, *, legend: bool = True) -> dict[str, Any]:
     """The specification that the page passes to Vega-Lite; the page writes the title."""
     spec = vega_of(chart)
     del spec["$schema"], spec["title"]
@@ -88,11 +93,12 @@ def specification(chart: Chart) -> dict[str, Any]:
     if chart.heatmap is not None:
         spec["layer"] = _heatmap(spec["layer"][0], chart.heatmap)
     for layer in spec["layer"]:
-        _set_legend_and_ticks(layer["encoding"], _legend(chart), dashes=not chart.points)
+        _set_legend_and_ticks(layer["encoding"], _legend(chart) if legend else None, dashes=not chart.points)
+        _set_large_numbers(layer["encoding"], chart)
         if chart.x.log and "x" in layer["encoding"]:
             marked = ticks(chart.x)
             layer["encoding"]["x"]["axis"] = {"values": marked, "tickCount": len(marked)}
-    if len(chart.points) == 1 and len(chart.points[0].x) > 200:
+    if sum(len(own.x) for own in chart.points) > _MANY_POINTS:
         _shrink_points(spec["layer"])
     found: dict[str, Any] = json.loads(json.dumps(_with_css_colours(spec)), parse_float=_rounded)
     return found
@@ -125,6 +131,21 @@ def _set_legend_and_ticks(encoding: dict[str, Any], legend: dict[str, Any] | Non
         axis = encoding.get(channel, {}).get("axis")
         if axis and "values" in axis:
             axis["tickCount"] = len(axis["values"])  # with a smaller number, some of them would be dropped
+
+
+_LARGE = 1e6  # numbers of an axis that are written in millions and more
+_IN_SHORT = (
+    "abs(datum.value) >= 1e9 ? format(datum.value / 1e9, ',~g') + ' bn' : "
+    "abs(datum.value) >= 1e6 ? format(datum.value / 1e6, ',~g') + ' m' : format(datum.value, ',~g')"
+)
+
+
+def _set_large_numbers(encoding: dict[str, Any], chart: Chart) -> None:
+    """Millions in short: labels of nine digits would run into each other."""
+    for channel, axis in (("x", chart.x), ("y", chart.y)):
+        is_plain = not (axis.names or axis.dates or axis.log)
+        if channel in encoding and is_plain and max(abs(axis.low), abs(axis.high)) >= _LARGE:
+            encoding[channel].setdefault("axis", {})["labelExpr"] = _IN_SHORT
 
 
 def _shrink_points(layers: list[dict[str, Any]]) -> None:
@@ -164,7 +185,12 @@ def _heatmap(layer: dict[str, Any], heatmap: Heatmap) -> list[dict[str, Any]]:
     if max(np.shape(heatmap.values)) > _FEW_CELLS:
         return [rect]
     middle = [
-        {"x": row["x"] + 0.5, "y": row["y"] + 0.5, "text": f"{row['value']:.2f}", "dark": row["size"] > 0.55}
+        {
+            "x": row["x"] + 0.5,
+            "y": row["y"] + 0.5,
+            "text": f"{row['value'] + 0.0:.2f}".replace("-0.00", "0.00"),
+            "dark": row["size"] > 0.55,
+        }
         for row in rows
     ]
     text = {
@@ -195,7 +221,7 @@ def _rounded(text: str) -> float:
 
 
 _SCRIPTS = ("vega.min.js", "vega-interpreter.min.js", "vega-lite.min.js")
-_LEAST_SCALE = 0.65  # of a drawing; its letters are 12 px high
+_LEAST_SCALE = 0.55  # of a drawing; its letters are 12 px high
 _KINDS = {
     Paragraph: "paragraph",
     Facts: "facts",
@@ -249,6 +275,7 @@ def _environment() -> Environment:
         keep_trailing_newline=False,
     )
     found.filters["tied"] = _tied
+    found.filters["breakable"] = _breakable
     return found
 
 
@@ -287,7 +314,7 @@ def _section(section: Section, charts: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _block(block: Block, charts: list[dict[str, Any]]) -> dict[str, Any]:
     if isinstance(block, Figure):
-        charts.append(specification(block.chart))
+        charts.append(specification(block.chart, legend=block.legend))
         description = ". ".join(text.rstrip(".") for text in (block.chart.title, block.caption) if text)
         return {
             "number": len(charts) - 1,
@@ -296,7 +323,14 @@ def _block(block: Block, charts: list[dict[str, Any]]) -> dict[str, Any]:
             "description": description,
         }
     if isinstance(block, TableBlock):
-        return {"table": block, "rows": block.formatted(), **_drawn_intervals(block), **_alignment(block)}
+        return {
+            "table": block,
+            "rows": block.formatted(),
+            "sort_keys": [[_sort_key(cell) for cell in row] for row in block.rows],
+            "heads": [_breakable(name) for name in block.columns],
+            **_drawn_intervals(block),
+            **_alignment(block),
+        }
     if isinstance(block, ConfusionMatrix):
         total = block.counts.sum(axis=1, keepdims=True).clip(min=1)
         return {
@@ -305,12 +339,34 @@ def _block(block: Block, charts: list[dict[str, Any]]) -> dict[str, Any]:
             "counts": block.counts.tolist(),
         }
     if isinstance(block, ThresholdCounts):
-        data = _as_data({name: value for name, value in vars(block).items() if name != "positive_class"})
-        return {"positive_class": block.positive_class, "data": Markup(data)}
+        data = _as_data(
+            {name: value for name, value in vars(block).items() if name not in ("positive_class", "command")}
+        )
+        return {"positive_class": block.positive_class, "command": block.command, "data": Markup(data)}
     if isinstance(block, Drawings):
         svgs = [Markup(_without_size(svg)) for svg in block.svgs]
         return {"drawings": list(zip(block.titles, svgs, strict=True))}
     return {"block": block}
+
+
+def _sort_key(cell: Cell) -> float | str:
+    """What a table is sorted by: the number itself, also of a percentage or of a number as text."""
+    if cell is None:
+        return ""
+    if isinstance(cell, str):
+        text = cell.removesuffix(" %").replace(",", "")
+        try:
+            number = float(text)
+        except ValueError:
+            return cell
+        return number if math.isfinite(number) else ""
+    return float(cell) if math.isfinite(cell) else ""
+
+
+def _breakable(name: str) -> Markup:
+    """A name that may be broken after an underscore and between its words, and nowhere inside of a word."""
+    parts = re.split(r"(?<=_)(?=.)|(?<=[a-z])(?=[A-Z])", name)
+    return Markup("<wbr>").join(parts)
 
 
 def _without_size(svg: str) -> str:
@@ -336,12 +392,18 @@ def _drawn_intervals(table: TableBlock) -> dict[str, Any]:
     """For each row where its interval begins, how wide it is and where its value lies, in shares of the widest."""
     if table.interval is None:
         return {"ranges": None}
-    numbers = [[float(row[place]) for place in table.interval] for row in table.rows]  # type: ignore[arg-type]
+    numbers = [
+        [float("nan") if row[place] is None else float(row[place]) for place in table.interval]  # type: ignore[arg-type]
+        for row in table.rows
+    ]
     ends = [end for own in numbers for end in own if end == end]
     low, high = min(ends), max(ends)
     size = (high - low) or 1.0
-    ranges = []
+    ranges: list[list[float] | None] = []
     for value, left, right in numbers:
+        if value != value:
+            ranges.append(None)
+            continue
         if left != left or right != right:
             left = right = value
         ranges.append(

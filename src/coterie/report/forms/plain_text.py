@@ -24,7 +24,7 @@ from coterie.report.content import (
     TableBlock,
     ThresholdCounts,
 )
-from coterie.report.metrics import ScoreEstimate
+from coterie.report.scores.metrics import ScoreEstimate
 
 _WIDTH = 100
 _MOST_ROWS = 20
@@ -148,7 +148,7 @@ def _markdown(block: Block) -> list[str]:
     if isinstance(block, ConfusionMatrix):
         return [*_piped(_as_table(block, "true / predicted")), ""]
     if isinstance(block, Code):
-        return ["```python", block.text.replace("```", "` ` `"), "```", ""]
+        return [f"```{block.language}", block.text.replace("```", "` ` `"), "```", ""]
     return []
 
 
@@ -237,7 +237,7 @@ def _block(block: Block) -> dict[str, Any]:
     if isinstance(block, Drawings):
         return {"kind": "drawings", "titles": list(block.titles)}
     assert isinstance(block, Code)
-    return {"kind": "code", "text": block.text}
+    return {"kind": "code", "language": block.language, "text": block.text}
 
 
 def _listed(value: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Where predictions are wrong: classes, residuals, single rows, parts of the table."""

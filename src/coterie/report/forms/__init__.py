@@ -1,0 +1,1 @@
+"""A report as a page, as text and Markdown, and as plain values."""

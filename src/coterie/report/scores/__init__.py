@@ -1,0 +1,1 @@
+"""How good the predictions are: scores, curves, thresholds and their costs, calibration."""
