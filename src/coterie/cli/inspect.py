@@ -49,7 +49,7 @@ def _text(summary: FileSummary) -> str:
         lines.append(f"trees: {summary.n_trees:,}")
     if summary.foreign:
         lines.append(f"models of other libraries: {', '.join(summary.foreign)}")
-    known = {"roles", "reading", "target", "task", "kinds"}
+    known = {"roles", "reading", "target", "task", "kinds", "profile"}
     lines += [f"{name}: {text}" for name, text in summary.notes.items() if name not in known]
     return "\n".join(lines)
 
