@@ -15,7 +15,6 @@ from coterie.plots.member_displays import DiversityDisplay, KappaErrorDisplay, M
 from coterie.report.content import Block, Cell, Figure, Paragraph, Section, TableBlock
 from coterie.report.evaluated_model import EvaluatedModel, Provenance
 from coterie.report.forms.number_format import format_number, percent
-from coterie.report.scores.leaderboard import shown_leaderboard
 
 _MOST_ROWS = 2_000
 _MOST_KEPT_ROWS = 100_000  # of a committee: as many as its leaderboard has, or nearly
@@ -139,7 +138,7 @@ def diversity_section(evaluated: EvaluatedModel, provenance: Provenance) -> Sect
         )
     contributions = None
     if hasattr(evaluated.model, "leaderboard"):
-        contributions = {row["name"]: row["contribution"] for row in shown_leaderboard(evaluated.model)}
+        contributions = {row["name"]: row["contribution"] for row in evaluated.model.leaderboard()}
     blocks.append(_member_table(found, contributions))
     return Section(key, title, tuple(blocks))
 

@@ -23,7 +23,7 @@ def leaderboard_section(evaluated: EvaluatedModel, where: str, headline: ScoreEs
 
 def _of_committee(model: Any) -> tuple[Block, ...]:
     shown = shown_metric(model.scoring_)
-    listing = shown_leaderboard(model)
+    listing = list(model.leaderboard())
     keys = ("name", "score", "low", "high", "weight", "contribution", "fit_time", "predict_time")
     columns = (
         "model",
@@ -61,23 +61,6 @@ def _of_committee(model: Any) -> tuple[Block, ...]:
             Paragraph("The fit was interrupted: these are the members that were complete.", "warning")
         )
     return tuple(blocks)
-
-
-def shown_leaderboard(model: Any) -> list[dict[str, Any]]:
-    """The rows of the leaderboard of a committee, with scores as they are read: errors are positive."""
-    listing = model.leaderboard()
-    if hasattr(listing, "greater_is_better"):
-        return [dict(row) for row in listing]
-    shown = shown_metric(model.scoring_)
-    rows = []
-    for row in listing:
-        ends = sorted(shown.value(row[end]) for end in ("low", "high"))
-        own = {**row, "score": shown.value(row["score"]), "low": ends[0], "high": ends[1]}
-        if row["contribution"] is not None:
-            whole = row["score_without"] + row["contribution"]
-            own["contribution"] = shown.loss(whole, row["score_without"])
-        rows.append(own)
-    return rows
 
 
 def _in_short(not_fitted: list[str]) -> str:
