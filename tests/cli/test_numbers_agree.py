@@ -46,7 +46,9 @@ def check_sources(fitted: Any, evaluated: Any, report: Any, model: Any, expected
     labels = {METRICS[name].label: value for name, value in expected.items()}
     scores = in_report(report, "scores", "out of fold")
     assert {label: scores[label] for label in labels} == pytest.approx(labels)
-    assert list(in_report(report, "leaderboard", board.metric).values()) == pytest.approx(board.column("score"))
+    assert list(in_report(report, "leaderboard", board.metric).values()) == pytest.approx(
+        board.column("score")
+    )
 
 
 def test_numbers_of_a_regression_agree(data: Path, folder: Path) -> None:

@@ -30,6 +30,7 @@ from coterie.distributed.on_dask import member
 from coterie.distributed.on_dask.connection import GangPlugin
 from coterie.errors import InvalidInput, InvalidType, SchemaMismatch, WorkerLostError
 from coterie.fitting.monitor import monitored
+from tests.helpers.errors import raised
 from tests.helpers.streamed import FEATURES, differences_of_fits, mixed_table
 
 pytestmark = pytest.mark.filterwarnings("default")  # those of Dask are its own
@@ -102,14 +103,24 @@ def test_eval_sets_and_empty_partitions() -> None:
     held = dd.concat([held, held.map_partitions(lambda part: part[:0], meta=held._meta)])
     evaluated = dd.from_pandas(other, npartitions=2)
     given = {"n_estimators": 6, "n_iter_no_change": 3, "max_leaf_nodes": 8, "random_state": 0}
-    check_same(
-        GradientBoostingRegressor(**given).fit(
-            held[FEATURES], held["number"], eval_set=(evaluated[FEATURES], evaluated["number"])
-        ),
-        GradientBoostingRegressor(**given).fit(
-            FRAME[FEATURES], FRAME["number"], eval_set=(other[FEATURES], other["number"])
-        ),
+    on_cluster = GradientBoostingRegressor(**given).fit(
+        held[FEATURES], held["number"], eval_set=(evaluated[FEATURES], evaluated["number"])
     )
+    alone = GradientBoostingRegressor(**given).fit(
+        FRAME[FEATURES], FRAME["number"], eval_set=(other[FEATURES], other["number"])
+    )
+    assert not hasattr(on_cluster, "train_losses_"), "a curve that only one process has"
+    del alone.train_losses_, alone.eval_losses_
+    check_same(on_cluster, alone)
+
+
+def test_several_eval_sets_are_refused_on_a_cluster() -> None:
+    held, sets = (
+        collections(3),
+        {"a": (FRAME[FEATURES], FRAME["number"]), "b": (FRAME[FEATURES], FRAME["number"])},
+    )
+    with raised(InvalidInput, parameter="eval_set"):
+        GradientBoostingRegressor(n_estimators=2).fit(held[FEATURES], held["number"], eval_set=sets)
 
 
 def at_round(number: int, do: Any) -> Any:

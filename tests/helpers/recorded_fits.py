@@ -126,7 +126,9 @@ def digest_of_model(model: Any, X: Any) -> str:
             values = part.toarray() if hasattr(part, "toarray") else np.asarray(part)
             text = values.dtype.kind in "OU"
             digest.update("\n".join(map(str, values.ravel())).encode() if text else values.tobytes())
-    for name in ("feature_importances_", "validation_losses_", "oob_score_", "oof_score_", "weights_"):
+    # Importances of committees came after their fits were recorded.
+    importances = () if hasattr(model, "leaderboard") else ("feature_importances_",)
+    for name in (*importances, "validation_losses_", "oob_score_", "oof_score_", "weights_"):
         held = getattr(model, name, None)
         if held is not None:
             digest.update(np.asarray(held, dtype=np.float64).tobytes())

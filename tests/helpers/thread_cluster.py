@@ -18,6 +18,7 @@ from coterie.distributed.partitions import (
     survey_partition,
 )
 from coterie.distributed.session import KnownRounds, Session, counts_of, joined, unpacked
+from coterie.fitting.eval_set import named_eval_sets
 
 
 class ThreadCluster:
@@ -167,7 +168,7 @@ def fitted_by_threads(model: Any, parts: list[dict[str, Any]], n_workers: int, *
     with model._fitting(None, None, resume=options.pop("resume", False)) as run:
         data = cluster_data(model, run, cluster, options.pop("epoch_seconds", 0.05))
         plan = model._plan(data, has_eval_set=eval_set is not None)
-        data = model._add_evaluation(data, plan, eval_set)
+        data = model._add_evaluation(data, plan, named_eval_sets(eval_set))
         signature = model._begin(run, data, plan)
         trained = model._train(run, model._boosting_fit(run, data, plan))
         model._conclude(trained, signature)

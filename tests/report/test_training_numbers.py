@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from coterie.report.training_curves import _lowest, _numbers
+from coterie.report.model.training_curves import _lowest, _numbers
 
 NAN = float("nan")
 

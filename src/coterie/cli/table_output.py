@@ -11,7 +11,7 @@ import duckdb
 import numpy as np
 
 from coterie._typing import AnyArray
-from coterie.cli.writing import as_json, placed, print_out
+from coterie.cli.writing import as_json, placed, print_out, print_part
 
 _JSON_LINES = (".jsonl", ".ndjson")
 _FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")
@@ -104,7 +104,7 @@ def table_in_parts(path: Path | None, ending: str = ".csv") -> Iterator[AddRows]
     with ExitStack() as stack:
         parts: _TextParts | _ParquetParts
         if path is None:
-            parts = _TextParts(lambda text: print_out(text) if text else None, ending)
+            parts = _TextParts(print_part, ending)
         else:
             part = stack.enter_context(placed(path))
             if path.suffix.lower() == ".parquet":

@@ -92,6 +92,12 @@ def print_out(text: str) -> None:
         sys.stdout.flush()
 
 
+def print_part(text: str) -> None:
+    """A part of a result on the standard output, to which others follow."""
+    with writing(STDOUT):
+        sys.stdout.write(text)
+
+
 def as_json(value: Any, *, indent: int | None = 2) -> str:
     """JSON of results: arrays are lists, and what is no number is null.
 

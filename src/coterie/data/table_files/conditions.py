@@ -14,7 +14,7 @@ def condition_fault(message: str, columns: Iterable[str]) -> str:
     >>> condition_fault('Binder Error: Referenced column "aera" not found in FROM clause!', ["area", "town"])
     "there is no column 'aera'. Did you mean 'area'?"
     >>> condition_fault('Parser Error: syntax error at or near ")"', ["area"])
-    "something is missing at its end, such as a value or a bracket. A condition looks like \\"area\\" IS NOT NULL"
+    'something is missing at its end, such as a value or a bracket. A condition looks like "area" IS NOT NULL'
     """
     known = list(columns)
     if column := re.search(r'Referenced column "(.+?)" (?:not found|was not found)', message):
