@@ -64,7 +64,7 @@ void prepare_together(LeafQueue& queue, double least_gain, LeafSplitter& splitte
         splitter.split_together({&only, 1});
         return splitter.release_unused(*leaves[0], {});
     }
-    leaves = queue.next_below(kLeavesTogether);
+    leaves = queue.next(kLeavesTogether, [](const OpenLeaf& leaf) { return !leaf.children; });
     std::size_t n_slots = 0;
     for (const OpenLeaf* leaf : leaves) n_slots += LeafSplitter::slots_for(*leaf);
     if (n_slots > splitter.pool().n_spare()) {
@@ -112,10 +112,7 @@ void grow_leafwise(OpenLeaf root, LeafSplitter& splitter, GrowingTree& tree, Sto
         OpenLeaf leaf = queue.pop();
         for (OpenLeaf& child : tree.commit(leaf)) offer(std::move(child));
     }
-    for (const OpenLeaf& leaf : queue.leaves()) {
-        splitter.restore_rows(leaf);
-        tree.finish(leaf);
-    }
+    for (const OpenLeaf& leaf : queue.leaves()) tree.finish(leaf);
 }
 
 }  // namespace coterie

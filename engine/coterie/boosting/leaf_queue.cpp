@@ -7,17 +7,6 @@
 #include "coterie/base/error.hpp"
 
 namespace coterie {
-namespace {
-
-// The leaf, and those below it that are prepared and wait for it.
-template <class Visit>
-void visit_all(OpenLeaf& leaf, const Visit& visit) {
-    visit(leaf);
-    if (!leaf.children) return;
-    for (OpenLeaf& child : *leaf.children) visit_all(child, visit);
-}
-
-}  // namespace
 
 LeafQueue::LeafQueue(const GrowOptions& options)
     : growth_(options.growth),
@@ -62,7 +51,10 @@ std::vector<int> LeafQueue::drop_useless_histograms() {
     const auto drop = [&](OpenLeaf& leaf) {
         if (leaf.slot >= 0) slots.push_back(std::exchange(leaf.slot, -1));
     };
-    for (OpenLeaf* const leaf : std::span(first_useless, leaves.end())) visit_all(*leaf, drop);
+    for (OpenLeaf* const leaf : std::span(first_useless, leaves.end())) {
+        drop(*leaf);
+        if (leaf->children) std::ranges::for_each(*leaf->children, drop);
+    }
     return slots;
 }
 
@@ -71,21 +63,12 @@ int LeafQueue::drop_last_histogram(const OpenLeaf& kept) {
     const auto look_at = [&](OpenLeaf& leaf) {
         if (leaf.slot >= 0 && &leaf != &kept && (last == nullptr || later(leaf, *last))) last = &leaf;
     };
-    for (OpenLeaf& leaf : heap_) visit_all(leaf, look_at);
+    for (OpenLeaf& leaf : heap_) {
+        look_at(leaf);
+        if (leaf.children) std::ranges::for_each(*leaf.children, look_at);
+    }
     require(last != nullptr, "No leaf has a histogram that could be dropped.");
     return std::exchange(last->slot, -1);
-}
-
-std::vector<OpenLeaf*> LeafQueue::next_below(std::size_t most) {
-    std::vector<OpenLeaf*> leaves;
-    const auto offer = [&](OpenLeaf& leaf) {
-        if (!leaf.children && leaf.split.gain > min_gain_) leaves.push_back(&leaf);
-    };
-    for (OpenLeaf& leaf : heap_) visit_all(leaf, offer);
-    keep_first(leaves, std::min(most, (n_splits_left_ + 1) / 2));
-    // The next leaf is one of them, or nothing could go on.
-    if (std::ranges::find(leaves, &heap_.front()) == leaves.end()) leaves.back() = &heap_.front();
-    return leaves;
 }
 
 void LeafQueue::keep_first(std::vector<OpenLeaf*>& leaves, std::size_t most) const {

@@ -54,10 +54,6 @@ public:
         return leaves;
     }
 
-    /// The next leaf and, of all that are not prepared, up to `most`; those below leaves that are prepared and wait
-    /// count as well, so that one branch need not wait for another to be split.
-    std::vector<OpenLeaf*> next_below(std::size_t most);
-
 private:
     bool later(const OpenLeaf& a, const OpenLeaf& b) const;
     void keep_first(std::vector<OpenLeaf*>& leaves, std::size_t most) const;

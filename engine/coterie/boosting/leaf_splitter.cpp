@@ -245,18 +245,6 @@ void LeafSplitter::find_built_splits(OpenLeaf& leaf, double least_gain, Scratch&
     if (!wanted.empty()) search_.find(wanted, {}, least_gain, scratch, n_threads_);
 }
 
-void LeafSplitter::restore_rows(const OpenLeaf& leaf) {
-    const auto prepared = [](const OpenLeaf& own) { return own.children != nullptr; };
-    if (!prepared(leaf) || std::ranges::none_of(*leaf.children, prepared)) return;
-    std::vector<RowRange> parts;
-    const auto add = [&](const OpenLeaf& own, const auto& again) -> void {
-        if (!prepared(own)) return parts.push_back(own.rows);
-        for (const OpenLeaf& child : *own.children) again(child, again);
-    };
-    add(leaf, add);
-    partition_.join(leaf.rows, parts);
-}
-
 void LeafSplitter::release_unused(OpenLeaf& leaf, const FreeSlots& free) {
     for (const int slot : {leaf.slot, free.small, free.large})
         if (slot >= 0 && std::ranges::none_of(*leaf.children, [&](const auto& child) { return child.slot == slot; }))

@@ -72,10 +72,6 @@ public:
     /// Finds the best splits of the children, whose histograms are built.
     void find_built_splits(OpenLeaf& leaf, double least_gain, Scratch& scratch);
 
-    /// Makes the records of a leaf that was prepared, and is not split, whole again if leaves below it were prepared
-    /// too.
-    void restore_rows(const OpenLeaf& leaf);
-
     /// Releases the leaf's histogram and the free slots, unless a child has them now.
     void release_unused(OpenLeaf& leaf, const FreeSlots& free);
 

@@ -87,17 +87,6 @@ Cell RowPartition::total(const RowRange& range, bool counted) const {
     return total;
 }
 
-void RowPartition::join(const RowRange& range, std::span<const RowRange> parts) {
-    std::vector<Record> all;
-    all.reserve(range.n);
-    for (const RowRange& part : parts) {
-        const std::span<const Record> own = records(part);
-        all.insert(all.end(), own.begin(), own.end());
-    }
-    std::ranges::sort(all, {}, row_of);
-    std::ranges::copy(all, records_[range.buffer].begin() + static_cast<std::ptrdiff_t>(range.begin));
-}
-
 std::array<RowRange, 2> RowPartition::split(const RowRange& range, FeatureIndex feature, const BinRule& rule,
                                             Marks& marks, int n_threads) {
     const std::size_t n_left = mark(range, feature, rule, marks, n_threads);

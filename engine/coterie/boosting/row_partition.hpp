@@ -57,10 +57,6 @@ public:
     /// The sums of all rows of a node that has records, those of this worker.
     Cell total(const RowRange& range, bool counted) const;
 
-    /// Writes the records of a range once more, from those of the ranges that it was split into: a split writes to the
-    /// other of two buffers, so a second one below it writes where the records of the range were.
-    void join(const RowRange& range, std::span<const RowRange> parts);
-
     /// Splits the node's rows; returns the places of its children. Other nodes may be split at the same time.
     std::array<RowRange, 2> split(const RowRange& range, FeatureIndex feature, const BinRule& rule, Marks& marks,
                                   int n_threads);
