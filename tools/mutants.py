@@ -20,13 +20,12 @@ import hashlib
 import json
 import os
 import queue
-import random
 import re
 import shutil
 import signal
 import subprocess
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
@@ -230,7 +229,7 @@ def _file_of(test: str) -> str:
 def sample(found: Sequence[Place], n: int, seed: int) -> list[Place]:
     """So many places, every package in proportion to its own; a larger sample holds the smaller one's.
 
-    Each package is shuffled by a generator of its own, so a change of one package leaves the others' places.
+    Places are drawn by a hash of the change and of nothing around it, so an edit elsewhere draws no others.
     """
     packages = defaultdict[str, list[Place]](list)
     for place in sorted(found, key=lambda place: (place.path, place.start, place.end)):
@@ -242,9 +241,19 @@ def sample(found: Sequence[Place], n: int, seed: int) -> list[Place]:
         shares[name] += 1
     drawn = []
     for name, inside in sorted(packages.items()):
-        random.Random(f"{seed} {name}").shuffle(inside)
-        drawn += inside[: shares[name]]
+        drawn += _by_hash(inside, seed)[: shares[name]]
     return drawn
+
+
+def _by_hash(found: Sequence[Place], seed: int) -> list[Place]:
+    """Places in an order that follows from the seed and from each change: its file, its line before and after."""
+    seen = Counter[str]()
+    keys = {}
+    for place in found:
+        change = f"{seed}\0{place.path}\0{place.before}\0{place.after}"
+        keys[place] = hashlib.sha256(f"{change}\0{seen[change]}".encode()).digest()
+        seen[change] += 1
+    return sorted(found, key=lambda place: keys[place])
 
 
 # Step 3: the mutants

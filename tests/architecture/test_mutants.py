@@ -116,6 +116,17 @@ def test_a_seed_draws_the_same_places_whatever_the_order_of_files() -> None:
     assert sample(found, 20, seed=1) != sample(found, 20, seed=2)
 
 
+def test_an_edit_elsewhere_draws_no_other_places() -> None:
+    before = places("src/coterie/a/x.py", b"".join(b"x = %d\n" % n for n in range(100, 140)))
+    after = places(
+        "src/coterie/a/x.py", b"z = y\n" + b"".join(b"x = %d\n" % n for n in range(100, 140) if n != 120)
+    )
+    drawn, again = (
+        {(place.before, place.after) for place in sample(found, 10, seed=0)} for found in (before, after)
+    )
+    assert len(drawn - again) <= 1
+
+
 def test_a_larger_sample_holds_the_smaller_one() -> None:
     found = found_in(a_x=40, b_x=40)
     assert {*sample(found, 10, seed=0)} < {*sample(found, 20, seed=0)}
