@@ -116,3 +116,12 @@ def test_a_metric_that_is_unknown_here_is_refused_with_those_that_are_not(case: 
     assert caught.value.parameter == "scoring"
     assert hint in (caught.value.hint or "")
     assert allowed in str(caught.value.allowed)
+
+
+def test_the_second_of_two_labels_is_the_positive_one() -> None:
+    model = RandomForestClassifier(5, max_depth=1, random_state=0).fit(X, LABELS)
+    for name, value in (("f1", theirs.f1_score), ("brier", theirs.brier_score_loss)):
+        given = model.predict(X) if name == "f1" else model.predict_proba(X)[:, 1]
+        expected = value(LABELS == "yes", given == "yes" if name == "f1" else given)
+        scored = scorer_of(name, np.array(["no", "yes"]))(model, X, LABELS)
+        assert abs(scored) == pytest.approx(expected)

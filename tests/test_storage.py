@@ -112,3 +112,12 @@ def test_types_of_values_say_what_they_accept() -> None:
     assert not either.accepts((("a", 1),))
     assert FLOATS.accepts(np.zeros((2, 2)))
     assert not FLOATS.accepts(np.zeros(2, dtype=int))
+
+
+def test_a_long_value_is_shown_cut() -> None:
+    class_of_levels = registered("data.LevelCoding") or registered(registered_name(LevelCoding) or "")
+    assert class_of_levels is not None
+    name = next(iter(class_of_levels.attributes))
+    with pytest.raises(ModelFileError) as caught:
+        class_of_levels.check({name: range(10**30, 10**30 + 10**31)})
+    assert f"{range(10**30, 10**30 + 10**31)!r:.60}...; expected" in str(caught.value)

@@ -21,6 +21,7 @@ from sklearn.utils import get_tags
 
 from coterie import AdaBoostClassifier, DecisionTreeClassifier, DecisionTreeRegressor
 from coterie.adaboost._learners import WeightedDraws
+from coterie.adaboost._rounds import margin_votes
 from coterie.data.encoding import Encoded
 from coterie.members.weight_parameter import weight_parameter
 
@@ -309,3 +310,12 @@ def test_a_member_that_says_no_number_is_named() -> None:
         ValueError, match=r"A member, Blank\(\), predicts inf for row 0; expected finite numbers"
     ):
         AdaBoostClassifier(Blank(), algorithm="gentle").fit(X2, Y2)
+
+
+def test_rows_without_weight_get_no_weight_from_the_widest_margin() -> None:
+    leads = np.array([[[1.0, -1.0]], [[-1.0, 1.0]], [[-1.0, -1.0]]])
+
+    found = margin_votes(leads, np.array([0.5, 0.5, 0.0]), nu=1.0)
+
+    assert found.pair_weight.ravel().tolist() == [0.5, 0.5, 0.0]
+    assert found.votes.sum() == pytest.approx(1)

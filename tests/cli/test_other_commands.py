@@ -146,3 +146,14 @@ def test_help_names_every_command_and_exit_code() -> None:
         "4 quality gate",
     ):
         assert word in text
+
+
+def test_a_long_list_of_columns_ends_with_how_many_are_left(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(30, 14))
+    named = {f"c{number}": X[:, number] for number in range(14)}
+    library.save(library.RandomForestRegressor(2, random_state=0).fit(named, X[:, 0]), tmp_path / "forest")
+
+    text = done("inspect", tmp_path / "forest")
+
+    assert "columns: 14: " in text
+    assert "c11 and 2 more" in text

@@ -392,3 +392,11 @@ def test_target_statistics_are_refused_where_there_are_categories() -> None:
     with pytest.raises(InvalidParameter) as caught:
         fitted_by_threads(model, partitions(table(0, 60), (30,), "number", ()), 2)
     assert caught.value.parameter == "target_statistics"
+
+
+@pytest.mark.filterwarnings("ignore:y holds one class:UserWarning")
+def test_one_class_on_workers_is_a_model_without_trees() -> None:
+    frame = table(0, 300)
+    frame["one"] = "yes"
+
+    check(GradientBoostingClassifier(**FEW), "one", frame=frame)
