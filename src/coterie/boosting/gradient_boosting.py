@@ -437,6 +437,7 @@ class _OneClass:
 
 
 class _NothingToLearn(BoundLoss):
+    by_row = ("scores",)
     n_outputs = 0
     scale = 1.0
 
