@@ -1,18 +1,27 @@
 """Settings of the documentation: Markdown pages, and a reference drawn from the docstrings."""
 
 import re
+import sys
 from importlib.metadata import version as version_of
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
 project = "coterie"
 author = "the coterie developers"
 release = version_of("coterie")
 version = release
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode", "pictures"]
 source_suffix = {".md": "markdown"}
+myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+html_math_renderer = "mathml"
 
 html_theme = "furo"
 html_title = f"coterie {release}"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"

@@ -1,0 +1,88 @@
+"""What pages draw: the blocks of code of their pictures, and running them.
+
+A page in Markdown holds a picture as
+
+    ```{picture} A sentence as caption
+    :alt: what is seen
+    code whose last expression has an SVG form
+    ```
+
+The blocks of a page share their names and run in order. This module needs no Sphinx, so that tests can run every page.
+"""
+
+import ast
+import re
+import textwrap
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+_BLOCK = re.compile(
+    r"^(?P<indent> *)(?P<fence>`{3,}|:{3,})\{picture\}(?P<caption>[^\n]*)\n(?P<body>.*?)^(?P=indent)(?P=fence)[ ]*$",
+    re.MULTILINE | re.DOTALL,
+)
+_OPTION = re.compile(r"^:(?P<name>[\w-]+):[ ]*(?P<value>.*)$")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A picture as a page writes it."""
+
+    caption: str
+    options: dict[str, str]
+    code: str
+    line: int
+
+
+def blocks_of(page: str) -> list[Block]:
+    """The pictures of a page in Markdown, in order.
+
+    Examples
+    --------
+    >>> [block] = blocks_of("# Page\\n\\n```{picture} A line\\n:alt: it rises\\nline()\\n```\\n")
+    >>> block.caption, block.options, block.code, block.line
+    ('A line', {'alt': 'it rises'}, 'line()\\n', 3)
+    """
+    found = []
+    for match in _BLOCK.finditer(page):
+        lines = textwrap.dedent(match["body"]).splitlines(keepends=True)
+        options = {}
+        while lines and (option := _OPTION.match(lines[0].rstrip())):
+            options[option["name"]] = option["value"]
+            del lines[0]
+        line = page.count("\n", 0, match.start()) + 1
+        found.append(Block(match["caption"].strip(), options, "".join(lines).lstrip("\n"), line))
+    return found
+
+
+def svg_from(code: str, names: dict[str, Any], source: str = "<picture>") -> str:
+    """Run code and return its last expression as SVG; `names` keeps what the code defines. A warning is an error.
+
+    Examples
+    --------
+    >>> names = {}
+    >>> svg_from("body = '<path/>'\\nf'<svg>{body}</svg>'", names), names["body"]
+    ('<svg><path/></svg>\\n', '<path/>')
+    """
+    tree = ast.parse(code, source)
+    if not tree.body or not isinstance(tree.body[-1], ast.Expr):
+        raise ValueError("the last line of a picture is an expression: the display, or SVG")
+    last = ast.Expression(tree.body.pop().value)  # type: ignore[attr-defined]
+    names.setdefault("__name__", "picture")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exec(compile(tree, source, "exec"), names)
+        shown = eval(compile(last, source, "eval"), names)
+        return svg_of(shown)
+
+
+def svg_of(shown: Any) -> str:
+    """The SVG form of an object: its `to_svg`, what notebooks would show, or a string that is SVG already."""
+    found = shown
+    for method in ("to_svg", "_repr_svg_", "_repr_html_"):
+        if hasattr(shown, method):
+            found = getattr(shown, method)()
+            break
+    if not isinstance(found, str) or not found.lstrip().startswith("<svg"):
+        raise TypeError(f"a picture ends in an object with an SVG form, and not in {type(shown).__name__}")
+    return found.strip() + "\n"
