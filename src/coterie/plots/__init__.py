@@ -1,16 +1,16 @@
-"""Plots of the results of `coterie.diagnostics`: one display for each, for notebooks, web pages and matplotlib."""
+"""Plots of ensembles and of the results of `coterie.diagnostics`, for notebooks, web pages and matplotlib."""
 
 from coterie.plots.display import Display
-from coterie.plots.error_displays import (
-    BiasVarianceDisplay,
-    BootstrapDisplay,
-    CalibrationDisplay,
-    ErrorBoundDisplay,
-    RoundsDisplay,
+from coterie.plots.explanations.explanation_displays import BeeswarmDisplay, ExplanationDisplay
+from coterie.plots.explanations.feature_displays import DependenceDisplay, ImportanceDisplay
+from coterie.plots.members.member_displays import (
+    DiversityDisplay,
+    KappaErrorDisplay,
+    MarginDisplay,
+    VotersDisplay,
 )
-from coterie.plots.explanation_displays import BeeswarmDisplay, ExplanationDisplay
-from coterie.plots.feature_displays import DependenceDisplay, ImportanceDisplay
-from coterie.plots.member_displays import DiversityDisplay, KappaErrorDisplay, MarginDisplay, VotersDisplay
+from coterie.plots.rounds.round_displays import ErrorBoundDisplay, RoundsDisplay
+from coterie.plots.scores.error_displays import BiasVarianceDisplay, BootstrapDisplay, CalibrationDisplay
 
 __all__ = [
     "BeeswarmDisplay",

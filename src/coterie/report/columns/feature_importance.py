@@ -7,7 +7,7 @@ import numpy as np
 from coterie._typing import AnyArray, FloatArray
 from coterie.diagnostics.importance import Importance, importance
 from coterie.errors import CoterieError
-from coterie.plots.feature_displays import ImportanceDisplay
+from coterie.plots.explanations.feature_displays import ImportanceDisplay
 from coterie.report.columns.association import association
 from coterie.report.columns.values import column_part
 from coterie.report.content import Block, Cell, Figure, Paragraph, Section, TableBlock

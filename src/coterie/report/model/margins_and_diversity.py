@@ -11,7 +11,7 @@ from coterie.diagnostics.margins import margins
 from coterie.errors import CoterieError
 from coterie.members.member_predictions import HeldOutPredictions
 from coterie.plots.chart import Axis, Chart, Line, Mark
-from coterie.plots.member_displays import DiversityDisplay, KappaErrorDisplay, MarginDisplay
+from coterie.plots.members.member_displays import DiversityDisplay, KappaErrorDisplay, MarginDisplay
 from coterie.report.content import Block, Cell, Figure, Paragraph, Section, TableBlock
 from coterie.report.evaluated_model import EvaluatedModel, Provenance
 from coterie.report.forms.number_format import format_number, percent

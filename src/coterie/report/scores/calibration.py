@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from coterie._typing import FloatArray
 from coterie.diagnostics.calibration import calibration
 from coterie.plots.chart import Axis, Chart, Line
-from coterie.plots.error_displays import CalibrationDisplay
+from coterie.plots.scores.error_displays import CalibrationDisplay
 from coterie.report.content import Block, Figure, Paragraph, Section
 from coterie.report.evaluated_model import EvaluatedModel, Predictions
 from coterie.report.forms.number_format import format_number, percent

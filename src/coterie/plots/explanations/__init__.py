@@ -1,0 +1,1 @@
+"""Pictures of what columns contribute: importance, dependence, and contributions to predictions."""
