@@ -408,3 +408,14 @@ def test_the_final_estimator_limits_the_tables_only_if_it_sees_them() -> None:
     stack = StackingClassifier([("tree", DecisionTreeClassifier())], LogisticRegression())
     assert stack.__sklearn_tags__().input_tags.allow_nan
     assert not stack.set_params(passthrough=True).__sklearn_tags__().input_tags.allow_nan
+
+
+def test_the_default_final_estimator_takes_weights_by_routing_too() -> None:
+    weight = np.where(X[:, 0] > 0, 5.0, 0.1)
+    plain = StackingRegressor([("line", Ridge())]).fit(X, SCORE, sample_weight=weight)
+    with sklearn.config_context(enable_metadata_routing=True):
+        members = [("line", Ridge().set_fit_request(sample_weight=True))]
+        routed = StackingRegressor(members).fit(X, SCORE, sample_weight=weight)
+
+    assert_allclose(routed.final_estimator_.intercept_, plain.final_estimator_.intercept_)
+    assert_allclose(routed.predict(X), plain.predict(X))

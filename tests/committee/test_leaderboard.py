@@ -1,5 +1,6 @@
 """The leaderboard: scores as they are read, all from the same rows, and words about what may surprise."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.metrics import log_loss, roc_auc_score, root_mean_squared_error
 from sklearn.model_selection import TimeSeriesSplit
 
 from coterie import CommitteeClassifier, CommitteeRegressor, DecisionTreeRegressor
-from coterie.committee.leaderboard import LeftOutMembers
+from coterie.committee.leaderboard import LeftOutMembers, _about_negative
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(200, 3))
@@ -118,6 +119,18 @@ def test_weight_by_the_prior_alone_is_explained() -> None:
     assert row["contribution"] < 0
     assert any(note.startswith("boosting gets a weight of at least 0.33 here") for note in board.notes)
     assert not any(note.startswith("contribution below 0") for note in board.notes)
+
+
+def test_the_prior_is_not_named_where_another_member_is_meant() -> None:
+    rows = [{"name": "tree", "weight": 0.4, "contribution": -0.1}]
+    scores: Any = SimpleNamespace(
+        prior="boosting",
+        oof=SimpleNamespace(rows=SimpleNamespace(weight=np.ones(50)), known=np.ones(50, dtype=bool)),
+    )
+
+    [note] = _about_negative({"low": 0.0, "high": 1.0}, rows, scores)
+
+    assert note.startswith("contribution below 0: tree. These weights helped")
 
 
 def test_ends_stay_within_the_bounds_of_the_metric() -> None:

@@ -1,6 +1,7 @@
 """A listing is a list of dicts that looks like a table."""
 
 from coterie.committee import Listing
+from coterie.committee.listing import in_few_digits
 
 ROWS = [{"name": "a", "score": 0.123456789, "without": None}, {"name": "<b>", "score": 2.0, "without": 1}]
 
@@ -39,3 +40,7 @@ def test_changing_a_row_that_was_given_changes_nothing() -> None:
     rows[0]["name"] = "b"
 
     assert listing[0]["name"] == "a"
+
+
+def test_a_number_in_a_sentence_has_no_power_of_ten() -> None:
+    assert [in_few_digits(value) for value in (999.4, 1000.4, 1001.0)] == ["999", "1,000", "1,001"]

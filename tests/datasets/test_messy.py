@@ -115,3 +115,9 @@ def test_scikit_learns_tables_come_as_named_columns(name: str, rows: int, column
 def test_another_name_lists_the_tables() -> None:
     with raised(InvalidParameter, parameter="name", received="boston", allowed="'iris'"):
         load_table("boston")
+
+
+def test_the_formula_stays_the_same() -> None:
+    _, y = make_messy(3, task="regression", missing=0, random_state=0)
+
+    assert y.round(4).tolist() == [210.4, 271.6, 325.0]

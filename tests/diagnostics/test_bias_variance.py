@@ -300,3 +300,8 @@ def test_boosting_stumps_takes_bias() -> None:
     assert found.bias[2] < 0.1 * found.bias[0]
     assert found.variance[2] > found.variance[0]
     assert found.error[2] < 0.5 * found.error[0]
+
+
+def test_a_truth_that_is_too_short_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match="for each row of X"):
+        bias_variance(LinearRegression(), X, NUMBERS, truth=NUMBERS[:5], n_repeats=2, random_state=0)

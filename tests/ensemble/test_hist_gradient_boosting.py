@@ -87,3 +87,12 @@ def test_negative_numbers_in_columns_of_categories_are_missing() -> None:
     )
     np.testing.assert_array_equal(model.predict(table), other.predict(missing))
     np.testing.assert_array_equal(model.predict(table), model.predict(missing))
+
+
+def test_the_first_category_is_not_missing() -> None:
+    codes = np.repeat([-1.0, 0.0, 1.0], 200)
+    table = np.column_stack([codes, codes])
+
+    model = ensemble.HistGradientBoostingRegressor(categorical_features=[0, 1], max_iter=30).fit(table, codes)
+
+    assert model.predict([[-1.0, -1.0], [0.0, 0.0]]) == pytest.approx([-1.0, 0.0], abs=0.1)

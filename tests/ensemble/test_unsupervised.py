@@ -21,6 +21,7 @@ def test_attributes_are_those_of_scikit_learn() -> None:
     )
     public = {name for name in vars(theirs) if name.endswith("_") and not name.startswith("_")}
     assert {name for name in public if not hasattr(ours, name)} == set()
+    assert ours.get_params() == theirs.get_params()
     assert len(ours) == len(theirs) == 3
     assert ours.max_samples_ == theirs.max_samples_ == 120
     assert ours.offset_ == theirs.offset_ == -0.5

@@ -1,6 +1,7 @@
 """Files of LightGBM and XGBoost answer here as they answered there."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import polars as pl
 import pytest
 from sklearn.base import is_classifier
 
-from coterie.errors import InvalidInput, SchemaMismatch
+from coterie.errors import InvalidInput, ModelFileError, SchemaMismatch
 from coterie.export import from_lightgbm, from_xgboost, import_model
 from tests.helpers.saved_models import FILES, FOLDER, answers, noted
 
@@ -117,3 +118,19 @@ def test_the_booster_answers_with_all_trees_and_its_wrapper_with_the_best() -> N
     stopped = import_model(FOLDER / "xgboost_stopped.json")
     everything = import_model(FOLDER / "xgboost_booster.json")
     assert len(stopped.forest_) < len(everything.forest_)
+
+
+class _StandsForLightGBM:
+    """What the classifiers of LightGBM have: a booster that gives its text, and labels."""
+
+    def __init__(self, text: str, labels: list[str]) -> None:
+        self.booster_ = SimpleNamespace(model_to_string=lambda: text)
+        self.classes_ = np.array(labels)
+
+
+def test_a_classifier_of_lightgbm_keeps_its_labels() -> None:
+    text = (Path(__file__).parent / "data" / "lightgbm_binary.txt").read_text()
+
+    assert from_lightgbm(_StandsForLightGBM(text, ["no", "yes"])).classes_.tolist() == ["no", "yes"]
+    with pytest.raises(ModelFileError, match="1 classes_, and scores for 2"):
+        from_lightgbm(_StandsForLightGBM(text, ["no"]))

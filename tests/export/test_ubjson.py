@@ -123,3 +123,9 @@ def test_more_items_than_bytes_left_are_refused_before_any_is_read(head: bytes) 
 def test_as_many_items_as_bytes_left_may_follow() -> None:
     assert read_ubjson(b"[#U\x02ZZ") == [None, None]
     assert read_ubjson(b"[$U#U\x02ZZ").tolist() == [ord("Z"), ord("Z")]
+
+
+@pytest.mark.parametrize("opening", [b"[", b"[#U\x01"], ids=["with an end", "with a number of items"])
+def test_lists_in_lists_without_end_are_refused(opening: bytes) -> None:
+    with pytest.raises(ModelFileError, match="nested"):
+        read_ubjson(opening * 2000)

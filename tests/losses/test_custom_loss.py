@@ -15,6 +15,7 @@ from sklearn.base import clone
 from coterie import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.losses import CustomLoss, InitScore, derivative_check
+from coterie.losses.formulas import _downhill
 
 RNG = np.random.default_rng(0)
 N = 300
@@ -450,3 +451,7 @@ def test_where_the_hessian_is_zero_and_the_gradient_is_not_the_mean_hessian_coun
 
     # From a score of 0 each leaf takes Newton's step: 0, 0.5 / 1, and 1 / 0.5 where the hessian is 0.
     assert_allclose(model.predict([[0.0], [0.5], [3.0], [-4.0]]), [0.0, 0.5, 2.0, -2.0], atol=1e-6)
+
+
+def test_the_best_constant_is_found_from_a_slope_of_one() -> None:
+    assert _downhill(lambda constant: np.array([constant + 1.0]), np.ones(1), 0.0) == pytest.approx(-1.0)

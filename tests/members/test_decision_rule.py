@@ -265,3 +265,11 @@ def test_a_positive_class_that_was_never_held_out_cannot_be_tuned_for() -> None:
 def test_texts_that_are_no_threshold(text: str) -> None:
     with pytest.raises(ValueError, match=r".*"):
         parsed_threshold(text)
+
+
+def test_the_middle_of_equally_good_thresholds_counts_the_first_row() -> None:
+    proba, positive = np.array([0.9, 0.8, 0.1]), np.array([True, False, False])
+
+    threshold = tuned_threshold(proba, positive, np.array([1.0, 0.0, 1.0]), Objective("f1"))
+
+    assert threshold == pytest.approx((0.9 + 0.8) / 2)

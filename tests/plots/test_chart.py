@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie.plots._svg import _heatmap, svg_of
-from coterie.plots.chart import Axis, Chart, Heatmap, Line, Points, ticks
-from coterie.plots.palette import colour_of, dashes_of
+from coterie.plots.chart import Axis, Bars, Chart, Heatmap, Line, Points, ticks
+from coterie.plots.palette import GRID, colour_of, dashes_of
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)
@@ -115,3 +115,14 @@ def test_a_number_is_written_into_a_cell_that_has_room_for_it(
 
     assert [f">{number}<" in svg for number in ("0.25", "0.75")] == [written] * 2
     assert "nan" not in svg
+
+
+def test_bars_have_upright_grid_lines_and_lines_level_ones() -> None:
+    bars = Chart("t", Axis("x", 0, 1), Axis("", -0.6, 0.6, names=("a",)), bars=(Bars("", np.array([0.5])),))
+    line = Chart("t", Axis("x", 0, 1), Axis("y", 0, 1), (Line("a", np.arange(2.0), np.arange(2.0)),))
+
+    for chart, same in ((bars, ("x1", "x2")), (line, ("y1", "y2"))):
+        drawn = [each.attrib for each in ET.fromstring(svg_of(chart)).iter() if each.tag.endswith("line")]
+        grid = [own for own in drawn if own["stroke"] == GRID]
+        assert grid
+        assert all(own[same[0]] == own[same[1]] for own in grid)

@@ -237,3 +237,18 @@ def test_a_plot_with_gaps_is_drawn_by_matplotlib() -> None:
     assert len(display.ax_.patches) == 40
     pyplot.close(display.figure_)
     assert Chart("t", Axis("x", 0, 1), Axis("y", 0, 1)).density is None
+
+
+def test_the_beeswarm_of_a_model_is_that_of_its_explanation() -> None:
+    X = np.arange(8.0).reshape(4, 2)
+    model = DecisionTreeRegressor().fit(X, X[:, 0])
+
+    display = BeeswarmDisplay.from_estimator(model, X, max_columns=1)
+
+    assert_array_equal(
+        display.data["contribution"], BeeswarmDisplay(model.explain(X), max_columns=1).data["contribution"]
+    )
+
+
+def test_days_are_named_up_to_a_million_of_them() -> None:
+    assert date_ticks(999_000.0, 1_000_000.0)[0][1].count("-") == 1

@@ -7,8 +7,10 @@ import pytest
 
 import coterie
 from coterie import report
+from coterie.data.prepare import read_table
 from coterie.data.table import Column
 from coterie.report.columns.association import association
+from coterie.report.columns.data_quality import _is_id
 
 RNG = np.random.default_rng(0)
 N = 200
@@ -130,3 +132,10 @@ def test_of_many_columns_those_with_remarks_are_listed_and_the_others_counted(
     assert table["n_left_out"] == n_columns - n_shown
     assert table["rows"][0][0] == f"column {n_columns - 1}"
     assert table["rows"][0][-1] == "constant"
+
+
+@pytest.mark.parametrize(("n_rows", "expected"), [(19, False), (20, True)])
+def test_few_distinct_values_are_no_ids(n_rows: int, expected: bool) -> None:
+    column = read_table({"number": np.arange(n_rows)}).columns[0]
+
+    assert _is_id(column, np.arange(float(n_rows)), n_rows) is expected

@@ -13,6 +13,7 @@ from sklearn.datasets import load_iris
 
 from coterie.errors import InvalidInput
 from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
+from coterie.trees.drawing import _short
 from coterie.trees.layout import place_nodes
 from tests.helpers.errors import raised
 
@@ -193,3 +194,8 @@ def test_a_cut_branch_counts_all_its_leaves():
           ... 3 leaves (3 rows)
           leaf class 1 100% (5 rows)
         """)
+
+
+def test_a_line_of_the_greatest_length_is_not_cut() -> None:
+    assert _short("a" * 42) == "a" * 42
+    assert _short("a" * 43) == "a" * 41 + "…"

@@ -188,3 +188,9 @@ def test_moments_of_a_zone_are_those_of_universal_time(zone: str) -> None:
     assert known.all()
     moments = [datetime.fromisoformat(text).astimezone(UTC).replace(tzinfo=None) for text in texts]
     assert values.astype("M8[us]").astype(object).tolist() == moments
+
+
+def test_what_a_stored_reading_does_not_say_is_the_plain_form() -> None:
+    number = ColumnReading.of_plain("price", {"kind": "number"}).number
+
+    assert (number.decimal, number.percent) == (".", False)

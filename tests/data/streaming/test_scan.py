@@ -351,3 +351,21 @@ def test_iterating_gives_frames_of_features() -> None:
     frames = list(coterie.scan(pieces(NUMBERS, [100]), target="number"))
     assert [len(frame) for frame in frames] == [100, 100, 100]
     assert list(frames[0].columns) == ["wide", "whole", "holes"]
+
+
+def test_more_rows_take_more_memory() -> None:
+    def asked(n_copies: int) -> int:
+        with pytest.raises(InvalidInput) as caught:
+            model().fit(coterie.scan([NUMBERS] * n_copies, target="number", memory=1000))
+        return int(str(caught.value.allowed).split()[2])
+
+    assert asked(3) - asked(2) == asked(2) - asked(1) > len(NUMBERS)
+
+
+def test_numbers_that_are_objects_are_those_of_a_fit_in_memory() -> None:
+    frame = NUMBERS.assign(number=NUMBERS["number"].astype(object))
+    features = [name for name in NUMBERS if name != "number"]
+
+    streamed = model().fit(coterie.scan([frame[:100], frame[100:]], target="number"))
+
+    assert differences_of_fits(streamed, model().fit(frame[features], frame["number"])) == []
