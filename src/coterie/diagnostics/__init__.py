@@ -8,6 +8,7 @@ from coterie.diagnostics.dependence import Dependence, DependenceCurve, dependen
 from coterie.diagnostics.diversity import Ambiguity, Diversity, diversity
 from coterie.diagnostics.importance import Importance, importance
 from coterie.diagnostics.margins import Margins, error_by_round, margins
+from coterie.diagnostics.regions import DecisionRegions, decision_regions
 from coterie.diagnostics.voters import Voters, independent_voters, voters
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "BiasVariance",
     "BootstrapError",
     "Calibration",
+    "DecisionRegions",
     "Dependence",
     "DependenceCurve",
     "Diversity",
@@ -26,6 +28,7 @@ __all__ = [
     "bootstrap",
     "bounds",
     "calibration",
+    "decision_regions",
     "dependence",
     "diversity",
     "error_by_round",

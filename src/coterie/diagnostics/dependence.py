@@ -287,7 +287,7 @@ def dependence(
                 missing,
                 len(without),
                 _histogram(table.column(place), grid),
-                _holds_dates(X, table, place),
+                holds_dates(X, table, place),
             )
         )
     what = "accumulated effect on the " if kind == "ale" else "change of the " if centred else ""
@@ -382,7 +382,8 @@ def _histogram(column: Column, grid: Grid) -> RowArray:
     return np.histogram(values[~np.isnan(values)], _N_PARTS, ends)[0].astype(np.int64)
 
 
-def _holds_dates(X: Any, table: Table, place: int) -> bool:
+def holds_dates(X: Any, table: Table, place: int) -> bool:
+    """Whether a column that is read as numbers holds dates."""
     native = named_columns(X)
     values = (
         X[:, place]

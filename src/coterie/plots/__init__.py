@@ -3,6 +3,7 @@
 from coterie.plots.display import Display
 from coterie.plots.explanations.explanation_displays import BeeswarmDisplay, ExplanationDisplay
 from coterie.plots.explanations.feature_displays import DependenceDisplay, ImportanceDisplay
+from coterie.plots.members.boundary_display import BoundaryDisplay
 from coterie.plots.members.member_displays import (
     DiversityDisplay,
     KappaErrorDisplay,
@@ -16,6 +17,7 @@ __all__ = [
     "BeeswarmDisplay",
     "BiasVarianceDisplay",
     "BootstrapDisplay",
+    "BoundaryDisplay",
     "CalibrationDisplay",
     "DependenceDisplay",
     "Display",

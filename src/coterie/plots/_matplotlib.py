@@ -1,9 +1,11 @@
 """A chart on the axes of matplotlib, which is imported by whoever has such axes."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from coterie._optional import need
 from coterie.plots.chart import (
     DENSITY_SHARE,
     Axis,
@@ -15,6 +17,7 @@ from coterie.plots.chart import (
     Mark,
     Points,
     ShadedPoints,
+    columns_of_panels,
     is_in_second_half,
     legend_items,
     tick_labels,
@@ -32,14 +35,44 @@ from coterie.plots.palette import (
     ramp_of,
     shade_of,
     shades,
+    shape_of,
     text_colour_on,
 )
 
+_MARKERS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "cross": "P"}
 _MOST_WRITTEN = 12  # heatmap along a side that have room for their numbers
+
+
+def draw_panels(charts: Sequence[Chart]) -> Any:
+    """A figure apart from pyplot, so that none is left open, with a chart or several beside each other."""
+    figures = need("matplotlib.figure", purpose="Drawing a plot as pixels", extra="plot")
+    figure = figures.Figure(figsize=figure_size(len(charts)), layout="constrained")
+    for ax, chart in zip(axes_of(figure, len(charts)), charts, strict=True):
+        draw_on(ax, chart)
+    return figure
+
+
+def figure_size(n_panels: int) -> tuple[float, float]:
+    """Width and height in inches."""
+    if n_panels == 1:
+        return 6.4, 4.2
+    n_columns = columns_of_panels(n_panels)
+    return 4.0 * n_columns, 3.5 * -(-n_panels // n_columns)
+
+
+def axes_of(figure: Any, n_panels: int) -> list[Any]:
+    """As many axes, in rows."""
+    n_columns = columns_of_panels(n_panels)
+    axes: list[Any] = figure.subplots(-(-n_panels // n_columns), n_columns, squeeze=False).ravel().tolist()
+    for ax in axes[n_panels:]:
+        ax.remove()
+    return axes[:n_panels]
 
 
 def draw_on(ax: Any, chart: Chart) -> None:
     """Draw what the chart holds and name the axes."""
+    if chart.regions is not None:
+        _regions(ax, chart)
     for place, item in enumerate(legend_items(chart)):
         draw: Any = {Line: _line, Points: _points, Bars: _bars}[type(item)]
         draw(ax, item, place)
@@ -62,7 +95,7 @@ def draw_on(ax: Any, chart: Chart) -> None:
     n_columns = min(4 if sum(len(item.label) for item in named) <= 40 else 3, max(1, len(named)))
     n_lines = -(-len(named) // n_columns)
     ax.set_title(chart.title, loc="left", fontsize="medium", fontweight="bold", pad=12 + 16 * n_lines)
-    if chart.heatmap is None:
+    if chart.heatmap is None and chart.regions is None:
         ax.grid(axis="x" if chart.bars or chart.shaded else "y", color=GRID)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
@@ -100,12 +133,31 @@ def _interrupted(line: Line) -> tuple[Any, Any]:
 
 
 def _points(ax: Any, points: Points, place: int) -> None:
-    size = 26 if len(points.x) <= 60 else 9
-    ax.scatter(
-        points.x, points.y, s=size, color=colour_of(place), alpha=0.8, label=points.label, linewidths=0
-    )
+    usual = 26 if len(points.x) <= 60 else 9
+    size: Any = usual
+    style: dict[str, Any] = {"alpha": 0.8, "linewidths": 0}
+    if points.outlined:
+        usual = max(usual, 16)
+        style = {"edgecolors": ax.get_facecolor(), "linewidths": 0.6, "marker": _MARKERS[shape_of(place)]}
+        size = usual
+    if points.size is not None:
+        size = max(usual, 16) * points.size
+    ax.scatter(points.x, points.y, s=size, color=colour_of(place), label=points.label, zorder=2.2, **style)
     if points.low is not None and points.high is not None:
         ax.vlines(points.x, points.low, points.high, color=colour_of(place), linewidth=1.2)
+
+
+def _regions(ax: Any, chart: Chart) -> None:
+    """The ground as an image, transparent where there is little of a colour."""
+    regions = chart.regions
+    assert regions is not None
+    image = np.zeros((*regions.place.shape, 4))
+    for place in np.unique(regions.place[regions.place >= 0]).tolist():
+        colour = colour_of(place)
+        image[regions.place == place, :3] = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    image[..., 3] = np.where(regions.place >= 0, regions.strength, 0.0)
+    extent = (chart.x.low, chart.x.high, chart.y.low, chart.y.high)
+    ax.imshow(image, extent=extent, origin="lower", aspect="auto", interpolation="nearest", zorder=0)
 
 
 def _bars(ax: Any, bars: Bars, place: int) -> None:

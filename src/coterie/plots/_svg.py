@@ -1,6 +1,6 @@
 """A chart as SVG that needs no other package and loads nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
@@ -16,8 +16,10 @@ from coterie.plots.chart import (
     Heatmap,
     Line,
     Points,
+    Regions,
     ShadedPoints,
     axis_fraction,
+    columns_of_panels,
     is_in_second_half,
     legend_items,
     tick_labels,
@@ -35,10 +37,13 @@ from coterie.plots.palette import (
     ramp_of,
     shade_of,
     shades,
+    shape_of,
     text_colour_on,
 )
 
 _WIDTH, _HEIGHT = 640, 420
+_PANEL_WIDTHS = {1: _WIDTH, 2: 400, 3: 330}  # by how many are beside each other
+_PANEL_HEIGHT = 330
 _LEFT, _RIGHT, _BOTTOM = 62, 24, 54
 _TITLE, _LEGEND_LINE, _GAP = 34, 20, 14
 _CHAR_WIDTH, _SWATCH = 6.2, 34
@@ -48,21 +53,52 @@ _LEAST_WRITTEN = 34.0  # a cell of this width has room for its number
 
 def svg_of(chart: Chart) -> str:
     """The whole plot: title, legend, axes and data."""
-    frame = _Frame(chart)
-    places, frame.top = _legend_places(chart)
+    return _drawn(chart, _WIDTH, _HEIGHT)
+
+
+def svg_of_panels(charts: Sequence[Chart]) -> str:
+    """Plots beside each other, in rows of at most three."""
+    if len(charts) == 1:
+        return svg_of(charts[0])
+    n_columns = columns_of_panels(len(charts))
+    width, height = _PANEL_WIDTHS[n_columns], _PANEL_HEIGHT
+    top = max(_legend_places(chart, width)[1] for chart in charts)
+    whole, high = n_columns * width, -(-len(charts) // n_columns) * height
+    named = quoteattr("; ".join(_described(chart) for chart in charts))
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole}" height="{high}" viewBox="0 0 {whole} {high}" '
+        f'role="img" aria-label={named}>',
+        f'<rect width="{whole}" height="{high}" fill="{PAPER}"/>',
+    ]
+    for place, chart in enumerate(charts):
+        at = f"translate({place % n_columns * width} {place // n_columns * height})"
+        parts.append(f'<g transform="{at}">\n{_drawn(chart, width, height, top)}</g>')
+    return "\n".join([*parts, "</svg>\n"])
+
+
+def _described(chart: Chart) -> str:
     named = [chart.heatmap.label] if chart.heatmap else [item.label for item in legend_items(chart)]
     listed = f": {', '.join(named)}" if any(named) else ""
-    described = f"{chart.title}. {chart.y.label} by {chart.x.label}{listed}."
+    return f"{chart.title}. {chart.y.label} by {chart.x.label}{listed}."
+
+
+def _drawn(chart: Chart, width: int, height: int, least_top: float = 0.0) -> str:
+    frame = _Frame(chart, width, height)
+    places, top = _legend_places(chart, width)
+    frame.top = max(top, least_top)
+    described = _described(chart)
+    no_grid = chart.heatmap or chart.regions
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         f'role="img" aria-label={quoteattr(described)} font-family="Helvetica, Arial, sans-serif" font-size="12">',
         f"<title>{escape(chart.title)}</title><desc>{escape(described)}</desc>",
-        f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="{PAPER}"/>',
+        f'<rect width="{width}" height="{height}" fill="{PAPER}"/>',
         f'<text x="{_LEFT}" y="22" font-size="14" font-weight="bold" fill="{INK}">{escape(chart.title)}</text>',
         *_legend(chart, places),
-        *frame.axes(grid="" if chart.heatmap else "x" if chart.bars or chart.shaded else "y"),
+        *(() if chart.regions is None else _regions(chart.regions, frame)),
+        *frame.axes(grid="" if no_grid else "x" if chart.bars or chart.shaded else "y"),
         *(() if chart.density is None else _density(chart.density, frame)),
-        *(() if chart.heatmap is None else _heatmap(chart.heatmap, frame)),
+        *(() if chart.heatmap is None else ('<g class="cells">', *_heatmap(chart.heatmap, frame), "</g>")),
         *_marks(chart, frame),
         *_faint(chart, frame),
     ]
@@ -77,12 +113,13 @@ def svg_of(chart: Chart) -> str:
 class _Frame:
     """From values of the axes to positions in the SVG."""
 
-    def __init__(self, chart: Chart) -> None:
+    def __init__(self, chart: Chart, width: int, height: int) -> None:
         self.x_axis, self.y_axis, self.top = chart.x, chart.y, 0.0
         longest = max((len(text) for _, text in tick_labels(chart.y)), default=0)
         self.left = max(_LEFT, 34 + longest * _CHAR_WIDTH) if chart.y.names else _LEFT
-        self.right = _WIDTH - _RIGHT - (70 if chart.heatmap or chart.shaded else 0)
-        self.bottom = _HEIGHT - _BOTTOM
+        self.height = height
+        self.right = width - _RIGHT - (70 if chart.heatmap or chart.shaded else 0)
+        self.bottom = height - _BOTTOM
         self.tilts_names = _names_are_long(chart.x, self.right - self.left)
         if self.tilts_names:
             self.bottom -= 44
@@ -115,7 +152,7 @@ class _Frame:
         yield (
             f'<line x1="{self.left}" y1="{self.bottom}" x2="{self.right}" y2="{self.bottom}" stroke="{AXIS}"/>'
         )
-        yield _text((self.left + self.right) / 2, _HEIGHT - 14, self.x_axis.label, "middle", INK)
+        yield _text((self.left + self.right) / 2, self.height - 14, self.x_axis.label, "middle", INK)
         middle = (self.top + self.bottom) / 2
         yield (
             f'<text transform="translate(16 {middle:.1f}) rotate(-90)" text-anchor="middle" fill="{INK}">'
@@ -179,7 +216,46 @@ def _points(points: Points, place: int, frame: _Frame) -> Iterator[str]:
                 f'<line x1="{x:.1f}" y1="{low:.1f}" x2="{x:.1f}" y2="{high:.1f}" stroke="{colour}" '
                 'stroke-width="1.2"/>'
             )
-        yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{colour}" fill-opacity="0.8"/>'
+        if points.size is None and not points.outlined:
+            yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{colour}" fill-opacity="0.8"/>'
+            continue
+        large = (1.0 if points.size is None else float(np.sqrt(points.size[number]))) * max(radius, 3.0)
+        shape = shape_of(place) if points.outlined else "circle"
+        edge = f' stroke="{PAPER}" stroke-width="0.9"' if points.outlined else ' fill-opacity="0.8"'
+        yield _marker(shape, x, y, large, f'fill="{colour}"{edge}')
+
+
+def _marker(shape: str, x: float, y: float, radius: float, style: str) -> str:
+    """A point in one of the shapes of the palette; all have about the same area."""
+    if shape == "circle":
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" {style}/>'
+    if shape == "square":
+        side = 1.8 * radius
+        return f'<rect x="{x - side / 2:.1f}" y="{y - side / 2:.1f}" width="{side:.1f}" height="{side:.1f}" {style}/>'
+    r = radius
+    path = {
+        "triangle": f"M{x:.1f},{y - 1.3 * r:.1f}l{1.2 * r:.1f},{2.1 * r:.1f}h{-2.4 * r:.1f}z",
+        "diamond": f"M{x:.1f},{y - 1.3 * r:.1f}l{1.3 * r:.1f},{1.3 * r:.1f}l{-1.3 * r:.1f},{1.3 * r:.1f}"
+        f"l{-1.3 * r:.1f},{-1.3 * r:.1f}z",
+        "cross": f"M{x - r:.1f},{y - 0.4 * r:.1f}h{0.6 * r:.1f}v{-0.6 * r:.1f}h{0.8 * r:.1f}v{0.6 * r:.1f}"
+        f"h{0.6 * r:.1f}v{0.8 * r:.1f}h{-0.6 * r:.1f}v{0.6 * r:.1f}h{-0.8 * r:.1f}v{-0.6 * r:.1f}h{-0.6 * r:.1f}z",
+    }[shape]
+    return f'<path d="{path}" {style}/>'
+
+
+def _regions(regions: Regions, frame: _Frame) -> Iterator[str]:
+    """A path for each colour: edges are those of neighbours, so that there are no gaps."""
+    n_rows, n_columns = regions.place.shape
+    x = np.linspace(frame.left, frame.right, n_columns + 1).round(1).tolist()
+    y = np.linspace(frame.bottom, frame.top, n_rows + 1).round(1).tolist()
+    paths: dict[tuple[int, float], list[str]] = {}
+    for box in regions.boxes():
+        path = f"M{x[box.left]:g},{y[box.low]:g}H{x[box.right]:g}V{y[box.high]:g}H{x[box.left]:g}z"
+        paths.setdefault((box.place, box.strength), []).append(path)
+    yield '<g shape-rendering="crispEdges">'
+    for (place, strength), boxes in sorted(paths.items()):
+        yield f'<path d="{"".join(boxes)}" fill="{colour_of(place)}" fill-opacity="{strength:g}"/>'
+    yield "</g>"
 
 
 def _bars(bars: Bars, place: int, frame: _Frame) -> Iterator[str]:
@@ -276,14 +352,14 @@ def _marks(chart: Chart, frame: _Frame) -> Iterator[str]:
             )
 
 
-def _legend_places(chart: Chart) -> tuple[list[tuple[float, float]], float]:
+def _legend_places(chart: Chart, page_width: int) -> tuple[list[tuple[float, float]], float]:
     """Where each label of the legend begins, in as many lines as they need, and where the plot begins below them."""
     places, x, y = [], float(_LEFT), float(_TITLE + 10)
     if not any(item.label for item in legend_items(chart)):
         return [(x, y)] * len(legend_items(chart)), float(_TITLE)
     for item in legend_items(chart):
         width = _SWATCH + len(item.label) * _CHAR_WIDTH + 18
-        if x + width > _WIDTH - _RIGHT and x > _LEFT:
+        if x + width > page_width - _RIGHT and x > _LEFT:
             x, y = float(_LEFT), y + _LEGEND_LINE
         places.append((x, y))
         x += width
@@ -301,7 +377,8 @@ def _legend(chart: Chart, places: list[tuple[float, float]]) -> Iterator[str]:
                 f'stroke="{colour}" stroke-width="2"{_dash_attribute(place)}/>'
             )
         elif isinstance(item, Points):
-            yield f'<circle cx="{x + _SWATCH / 2 - 4:.1f}" cy="{y - 4:.1f}" r="4" fill="{colour}"/>'
+            shape = shape_of(place) if item.outlined else "circle"
+            yield _marker(shape, x + _SWATCH / 2 - 4, y - 4, 4, f'fill="{colour}"')
         else:
             yield f'<rect x="{x + 6:.1f}" y="{y - 10:.1f}" width="16" height="11" fill="{colour}"/>'
         yield _text(x + _SWATCH - 2, y, item.label, "start", INK)

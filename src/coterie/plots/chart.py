@@ -3,10 +3,11 @@
 import math
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
-from coterie._typing import FloatArray
+from coterie._typing import FloatArray, RowArray
 
 DENSITY_SHARE = 0.13  # of the height of a plot, for the rows at its foot
 _MOST_NAMES = 20  # along an axis; more cannot be read
@@ -55,13 +56,19 @@ class Line:
 
 @dataclass(frozen=True)
 class Points:
-    """A scatter plot, perhaps with vertical error bars from `low` to `high`."""
+    """A scatter plot, perhaps with vertical error bars from `low` to `high`.
+
+    `size` is the area of each point, 1 for the usual one. Points that are `outlined` stand out on coloured ground:
+    they have an edge, and a shape of their own by their place in the legend.
+    """
 
     label: str
     x: FloatArray
     y: FloatArray
     low: FloatArray | None = None
     high: FloatArray | None = None
+    size: FloatArray | None = None
+    outlined: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,6 +115,64 @@ class Heatmap:
 
 
 @dataclass(frozen=True)
+class Regions:
+    """The ground of a plot in the colours of classes, cell by cell; the first row of cells is at the low end of y.
+
+    `place` is the colour of each cell, by its place in the legend, and `strength` how much of it there is, from 0 to 1.
+    The cells fill the plot; -1 is no colour.
+    """
+
+    place: RowArray
+    strength: FloatArray
+
+    def boxes(self) -> list["Box"]:
+        """The cells as rectangles of one colour each; strengths are rounded to twentieths.
+
+        Examples
+        --------
+        >>> for box in Regions(np.array([[0, 0, 1], [0, 0, 1]]), np.full((2, 3), 0.51)).boxes():
+        ...     box
+        Box(left=0, right=2, low=0, high=2, place=0, strength=0.5)
+        Box(left=2, right=3, low=0, high=2, place=1, strength=0.5)
+        """
+        found: list[Box] = []
+        open_boxes: dict[
+            tuple[int, int, int, int], int
+        ] = {}  # those that reach up to this row, and since when
+        level = np.rint(20 * self.strength).astype(np.int64)
+        n_rows = len(self.place)
+        for row in range(n_rows + 1):
+            here = _runs(self.place[row], level[row]) if row < n_rows else set()
+            for run in [run for run in open_boxes if run not in here]:
+                left, right, place, own = run
+                found.append(Box(left, right, open_boxes.pop(run), row, place, own / 20))
+            for run in here:
+                open_boxes.setdefault(run, row)
+        return sorted(found)
+
+
+def _runs(places: RowArray, levels: RowArray) -> set[tuple[int, int, int, int]]:
+    """Neighbours of one colour: the first, the one after the last, the place and the level of each run."""
+    changes = np.flatnonzero((np.diff(places) != 0) | (np.diff(levels) != 0)) + 1
+    return {
+        (first, last, int(places[first]), int(levels[first]))
+        for first, last in pairwise([0, *changes.tolist(), len(places)])
+        if places[first] >= 0
+    }
+
+
+class Box(NamedTuple):
+    """A rectangle of cells: columns from `left` to before `right`, rows from `low` to before `high`."""
+
+    left: int
+    right: int
+    low: int
+    high: int
+    place: int
+    strength: float
+
+
+@dataclass(frozen=True)
 class Mark:
     """A vertical line at a value of the x axis, perhaps with a label."""
 
@@ -127,11 +192,23 @@ class Chart:
     heatmap: Heatmap | None = None
     shaded: ShadedPoints | None = None
     density: Density | None = None
+    regions: Regions | None = None
 
 
 def legend_items(chart: Chart) -> list[Line | Points | Bars]:
     """The items of the legend, in the order of the colours: lines, points, bars."""
     return [*(line for line in chart.lines if not line.faint), *chart.points, *chart.bars]
+
+
+def columns_of_panels(n_panels: int) -> int:
+    """How many plots are beside each other.
+
+    Examples
+    --------
+    >>> [columns_of_panels(n) for n in (1, 2, 3, 4, 6)]
+    [1, 2, 3, 2, 3]
+    """
+    return n_panels if n_panels < 4 else 2 if n_panels == 4 else 3
 
 
 def shortened(name: str) -> str:

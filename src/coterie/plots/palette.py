@@ -36,6 +36,20 @@ def dashes_of(place: int) -> tuple[int, ...]:
     return _DASHES[place % len(_DASHES)]
 
 
+_SHAPES = ("circle", "square", "triangle", "diamond", "cross")
+
+
+def shape_of(place: int) -> str:
+    """The shape of a point with an outline, by its place in the legend.
+
+    Examples
+    --------
+    >>> shape_of(0), shape_of(1)
+    ('circle', 'square')
+    """
+    return _SHAPES[place % len(_SHAPES)]
+
+
 def shade_of(value: float, low: float, high: float) -> str:
     """The colour of a number: white to blue, or vermilion through white at zero to blue where numbers have two signs.
 

@@ -1,5 +1,6 @@
 """A chart as a Vega-Lite specification, with its data inside: for notebooks and other tools."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,23 @@ from coterie.plots.chart import (
     Chart,
     Heatmap,
     Line,
+    columns_of_panels,
     is_in_second_half,
     legend_items,
     tick_labels,
 )
-from coterie.plots.palette import AXIS, DENSITY, FAINT, INK, colour_of, dashes_of, ramp, shades
+from coterie.plots.palette import (
+    AXIS,
+    DENSITY,
+    FAINT,
+    INK,
+    PAPER,
+    colour_of,
+    dashes_of,
+    ramp,
+    shades,
+    shape_of,
+)
 
 MIME_TYPE = "application/vnd.vegalite.v5+json"
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
@@ -25,7 +38,26 @@ _LEGEND = {"title": None, "orient": "top"}
 
 def vega_of(chart: Chart) -> dict[str, Any]:
     """The specification as a dict of plain Python values."""
+    return {"$schema": _SCHEMA, **_plot(chart, _WIDTH, _HEIGHT)}
+
+
+def vega_of_panels(charts: Sequence[Chart]) -> dict[str, Any]:
+    """Plots beside each other."""
+    if len(charts) == 1:
+        return vega_of(charts[0])
+    plots = [_plot(chart, 240, 200) for chart in charts]
+    # Panels have legends of their own: a colour is a place in one of them.
+    return {
+        "$schema": _SCHEMA,
+        "columns": columns_of_panels(len(charts)),
+        "concat": plots,
+        "resolve": {"scale": {"color": "independent", "strokeDash": "independent", "shape": "independent"}},
+    }
+
+
+def _plot(chart: Chart, width: int, height: int) -> dict[str, Any]:
     layers = [
+        *_regions(chart),
         *_density(chart),
         *_lines(chart),
         *_faint(chart),
@@ -37,10 +69,9 @@ def vega_of(chart: Chart) -> dict[str, Any]:
         *_marks(chart),
     ]
     return {
-        "$schema": _SCHEMA,
         "title": {"text": chart.title, "anchor": "start"},
-        "width": _WIDTH,
-        "height": _HEIGHT,
+        "width": width,
+        "height": height,
         "layer": layers,
     }
 
@@ -110,19 +141,60 @@ def _bands(chart: Chart) -> list[dict[str, Any]]:
     return layers
 
 
+def _regions(chart: Chart) -> list[dict[str, Any]]:
+    """The ground in rectangles, each of one colour."""
+    regions = chart.regions
+    if regions is None:
+        return []
+    n_rows, n_columns = regions.place.shape
+    x = np.linspace(chart.x.low, chart.x.high, n_columns + 1).tolist()
+    y = np.linspace(chart.y.low, chart.y.high, n_rows + 1).tolist()
+    rows = [
+        {
+            "x": x[box.left],
+            "x2": x[box.right],
+            "y": y[box.low],
+            "y2": y[box.high],
+            "colour": colour_of(box.place),
+            "opacity": box.strength,
+        }
+        for box in regions.boxes()
+    ]
+    encoding = {
+        **_both(chart),
+        "x2": {"field": "x2"},
+        "y2": {"field": "y2"},
+        "fill": {"field": "colour", "type": "nominal", "scale": None, "legend": None},
+        "fillOpacity": {"field": "opacity", "type": "quantitative", "scale": None, "legend": None},
+    }
+    return [
+        {
+            "data": {"values": rows},
+            "mark": {"type": "rect", "clip": True, "stroke": None},
+            "encoding": encoding,
+        }
+    ]
+
+
 def _dots(chart: Chart) -> list[dict[str, Any]]:
     layers = []
     first = len(legend_items(chart)) - len(chart.points) - len(chart.bars)
     colour = {"field": "line", "type": "nominal", "scale": _colours(chart), "legend": _LEGEND}
     for place, points in enumerate(chart.points, start=first):
-        rows = [{"line": points.label, **row} for row in _columns(x=points.x, y=points.y)]
+        sizes = {} if points.size is None else {"size": 40 * points.size}
+        rows = [{"line": points.label, **row} for row in _columns(x=points.x, y=points.y, **sizes)]
         mark: dict[str, Any] = {"type": "point", "filled": True, "clip": True, "opacity": 0.8}
-        layers.append({"data": {"values": rows}, "mark": mark, "encoding": {**_both(chart), "color": colour}})
+        if points.outlined:
+            mark |= {"opacity": 1.0, "stroke": PAPER, "strokeWidth": 0.8, "shape": shape_of(place)}
+        encoding = {**_both(chart), "color": colour}
+        if sizes:
+            encoding["size"] = {"field": "size", "type": "quantitative", "scale": None, "legend": None}
+        layers.append({"data": {"values": rows}, "mark": mark, "encoding": encoding})
         if points.low is not None and points.high is not None:
             ends = _columns(x=points.x, y=points.low, high=points.high)
             rule = {"type": "rule", "clip": True, "color": colour_of(place)}
-            encoding = {**_both(chart), "y2": {"field": "high"}}
-            layers.append({"data": {"values": ends}, "mark": rule, "encoding": encoding})
+            ranged = {**_both(chart), "y2": {"field": "high"}}
+            layers.append({"data": {"values": ends}, "mark": rule, "encoding": ranged})
     return layers
 
 
