@@ -36,7 +36,7 @@ CXX_FILES = $(shell find engine bindings benchmarks \( -name '*.hpp' -o -name '*
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-built test-engine test-clang test-aarch64 test-windows test-python test-slow fuzz mutants lint tidy \
-        format sanitize stub bench docs wheel test-wheel test-matrix audit lint-release clean
+        format sanitize stub bench docs notebooks wheel test-wheel test-matrix audit lint-release clean
 
 help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -131,6 +131,9 @@ bench: $(INSTALLED)  ## Speed of the kernels, one by one
 docs: $(INSTALLED) $(READY_FOR_DOCS)  ## The documentation as web pages, in build/docs
 	@$(RUN) -m sphinx -W --keep-going -q -b html docs build/docs
 	@echo "Open build/docs/index.html."
+
+notebooks: $(READY)  ## The tutorials as notebooks, in build/notebooks
+	@$(RUN) tools/make_notebooks.py
 
 wheel: $(READY_TO_RELEASE)  ## A wheel for this machine, repaired and checked, in build/wheel
 	@$(RUN) tools/make_wheel.py

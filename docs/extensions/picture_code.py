@@ -7,10 +7,13 @@ A page in Markdown holds a picture as
     code whose last expression has an SVG form
     ```
 
-The blocks of a page share their names and run in order. This module needs no Sphinx, so that tests can run every page.
+The blocks of a page share their names and run in order. With the option `:after-examples:` the examples (`>>>`) of the
+page up to the block run before it, so that a picture can show what they have made. This module needs no Sphinx, so that
+tests can run every page.
 """
 
 import ast
+import doctest
 import re
 import textwrap
 import warnings
@@ -21,6 +24,7 @@ _BLOCK = re.compile(
     r"^(?P<indent> *)(?P<fence>`{3,}|:{3,})\{picture\}(?P<caption>[^\n]*)\n(?P<body>.*?)^(?P=indent)(?P=fence)[ ]*$",
     re.MULTILINE | re.DOTALL,
 )
+_EXAMPLES = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _OPTION = re.compile(r"^:(?P<name>[\w-]+):[ ]*(?P<value>.*)$")
 
 
@@ -32,6 +36,12 @@ class Block:
     options: dict[str, str]
     code: str
     line: int
+    examples: str = ""  # what runs before the code
+
+    @property
+    def program(self) -> str:
+        """All that is run for the picture."""
+        return f"{self.examples}{self.code}"
 
 
 def blocks_of(page: str) -> list[Block]:
@@ -43,7 +53,8 @@ def blocks_of(page: str) -> list[Block]:
     >>> block.caption, block.options, block.code, block.line
     ('A line', {'alt': 'it rises'}, 'line()\\n', 3)
     """
-    found = []
+    found: list[Block] = []
+    place = 0
     for match in _BLOCK.finditer(page):
         lines = textwrap.dedent(match["body"]).splitlines(keepends=True)
         options = {}
@@ -51,8 +62,25 @@ def blocks_of(page: str) -> list[Block]:
             options[option["name"]] = option["value"]
             del lines[0]
         line = page.count("\n", 0, match.start()) + 1
-        found.append(Block(match["caption"].strip(), options, "".join(lines).lstrip("\n"), line))
+        examples = ""
+        if "after-examples" in options:
+            examples, place = _examples_in(page[place : match.start()]), match.end()
+        found.append(Block(match["caption"].strip(), options, "".join(lines).lstrip("\n"), line, examples))
     return found
+
+
+def _examples_in(text: str) -> str:
+    """The examples of a part of a page as a program, without those that end in an error.
+
+    Examples
+    --------
+    >>> _examples_in("A sum:\\n\\n```python\\n>>> a = 1\\n>>> a + 1\\n2\\n\\n```\\n")
+    'a = 1\\na + 1\\n'
+    """
+    fenced = "".join(f"{match[1]}\n" for match in _EXAMPLES.finditer(text))
+    return "".join(
+        each.source for each in doctest.DocTestParser().get_examples(fenced) if each.exc_msg is None
+    )
 
 
 def svg_from(code: str, names: dict[str, Any], source: str = "<picture>") -> str:

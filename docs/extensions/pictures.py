@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
-from picture_code import svg_from
+from picture_code import Block, blocks_of, svg_from
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
@@ -38,6 +38,7 @@ class Picture(SphinxDirective):
         "alt": directives.unchanged_required,
         "code": lambda value: directives.choice(value, ("show", "hide")),
         "name": directives.unchanged,
+        "after-examples": directives.flag,  # the examples above run before the code
         "slow": directives.flag,  # for the tests: `make test-slow` runs this page
     }
 
@@ -47,7 +48,8 @@ class Picture(SphinxDirective):
         names, number = self._names(), self.env.new_serialno("picture")
         code = "\n".join(self.content)
         try:
-            svg = svg_from(code, names, f"{self.env.docname}, picture {number + 1}")
+            program = self._block(number).program if "after-examples" in self.options else code
+            svg = svg_from(program, names, f"{self.env.docname}, picture {number + 1}")
         except Exception as error:
             told = "".join(traceback.format_exception(error)[-3:])
             raise self.error(f"the code of a picture failed:\n{told}") from error
@@ -68,6 +70,11 @@ class Picture(SphinxDirective):
         """What the pictures above on this page have defined."""
         names: dict[str, Any] = self.env.temp_data.setdefault("picture names", {})
         return names
+
+    def _block(self, number: int) -> Block:
+        """The same picture as the page writes it."""
+        page = Path(self.env.doc2path(self.env.docname)).read_text(encoding="utf-8")
+        return blocks_of(page)[number]
 
     def _inline(self, text: str) -> list[nodes.Node]:
         return list(self.parse_inline(text)[0])

@@ -28,7 +28,7 @@ CASES = [
 def test_the_pictures_of_a_page_are_drawn(name: str) -> None:
     names: dict[str, Any] = {}
     for block in PAGES[name]:
-        svg = svg_from(block.code, names, f"{name}, line {block.line}")
+        svg = svg_from(block.program, names, f"{name}, line {block.line}")
         assert ET.fromstring(svg).tag.endswith("svg")
 
 
@@ -41,7 +41,7 @@ def test_pictures_have_a_caption_and_a_text_for_those_who_do_not_see_them(name: 
 
 
 def test_the_examples_of_the_module_are_true() -> None:
-    assert doctest.testmod(picture_code) == doctest.TestResults(failed=0, attempted=4)
+    assert doctest.testmod(picture_code) == doctest.TestResults(failed=0, attempted=5)
 
 
 def test_a_warning_in_the_code_of_a_picture_is_an_error() -> None:
@@ -74,3 +74,17 @@ def test_blocks_are_found_within_lists_and_between_colons() -> None:
     [block] = blocks_of(page)
     assert (block.caption, block.options, block.line) == ("A", {"alt": "b", "slow": ""}, 3)
     assert block.code == "for i in range(2):\n    i\n"
+
+
+def test_examples_run_before_a_picture_that_asks_for_them() -> None:
+    examples = "```python\n>>> side = 2\n>>> int('x')\nTraceback (most recent call last):\n    ...\nValueError\n\n```\n"
+    picture = "```{picture} A\n:alt: b\n:after-examples:\n\nf'<svg>{side}</svg>'\n```\n"
+    later = "```python\n>>> side = 3\n\n```\n"
+    first, second, third = blocks_of(examples + picture + later + picture + picture)
+
+    assert (first.examples, second.examples, third.examples) == ("side = 2\n", "side = 3\n", "")
+    names: dict[str, Any] = {}
+    assert [svg_from(block.program, names) for block in (first, second)] == [
+        "<svg>2</svg>\n",
+        "<svg>3</svg>\n",
+    ]

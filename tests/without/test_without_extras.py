@@ -26,6 +26,7 @@ COLLECTION = (
     "class Frame:\n    __module__ = 'dask.dataframe'\n"
     "coterie.GradientBoostingRegressor().fit(Frame(), Frame())"
 )
+SERVICE = f"import runpy\nrunpy.run_path({str(ROOT / 'examples' / 'serving' / 'service.py')!r})"
 # A use of each package, in the words of a user.
 USES = {
     "dask": COLLECTION,
@@ -48,6 +49,8 @@ USES = {
         "    file.write(b'PK')\n    file.flush()\n    coterie.read_table(file.name)"
     ),
     "shap": TREE + "tree.explain([[1.0]]).to_shap()",
+    "fastapi": SERVICE,
+    "uvicorn": SERVICE,
     "onnx": TREE + "coterie.export.to_onnx(tree)",
     "treelite": TREE + "coterie.export.to_treelite(tree)",
 }

@@ -1,5 +1,6 @@
 """Plots of ensembles and of the results of `coterie.diagnostics`, for notebooks, web pages and matplotlib."""
 
+from coterie.plots.curves_display import CurvesDisplay
 from coterie.plots.display import Display
 from coterie.plots.explanations.explanation_displays import BeeswarmDisplay, ExplanationDisplay
 from coterie.plots.explanations.feature_displays import DependenceDisplay, ImportanceDisplay
@@ -19,6 +20,7 @@ __all__ = [
     "BootstrapDisplay",
     "BoundaryDisplay",
     "CalibrationDisplay",
+    "CurvesDisplay",
     "DependenceDisplay",
     "Display",
     "DiversityDisplay",
