@@ -167,38 +167,55 @@ def path_with_coterie(tmp_path_factory: pytest.TempPathFactory) -> str:
     return f"{folder}{os.pathsep}{os.environ['PATH']}"
 
 
-def run_shell(shell: str, script: str, path: str) -> str:
-    if sys.platform == "win32" or shutil.which(shell) is None:
-        pytest.skip(f"{shell} is not here")
-    environment = os.environ | {"PATH": path}
-    run = subprocess.run(
-        [shell, "-c", script], env=environment, capture_output=True, text=True, timeout=600, check=True
-    )
-    return run.stdout
-
-
-@pytest.mark.slow  # a program is started three times
-def test_bash_completes_commands_and_options(path_with_coterie: str) -> None:
-    script = """
+# What each shell makes of `coterie f` and `coterie fit --thr` when tab is pressed, a line each.
+COMPLETED = {
+    "bash": """
         eval "$(_COTERIE_COMPLETE=source_bash coterie)"
-        complete -p coterie
-        COMP_WORDS=(coterie f); COMP_CWORD=1; _coterie_completion coterie; echo "${COMPREPLY[@]}"
-        COMP_WORDS=(coterie fit --thr); COMP_CWORD=2; _coterie_completion coterie; echo "${COMPREPLY[@]}"
-    """
-    lines = run_shell("bash", script, path_with_coterie).splitlines()
-    assert lines == ["complete -o default -F _coterie_completion coterie", "fit", "--threshold"]
+        complete -p coterie > /dev/null || exit 1
+        COMP_WORDS=(coterie f); COMP_CWORD=1; _coterie_completion coterie; echo "coterie ${COMPREPLY[@]}"
+        COMP_WORDS=(coterie fit --thr); COMP_CWORD=2; _coterie_completion coterie; echo "coterie fit ${COMPREPLY[@]}"
+    """,
+    # A shell of its own at a terminal, in which keys are pressed; control-X writes down the line as it stands.
+    "zsh": r"""
+        zmodload zsh/zpty
+        out=$(mktemp)
+        wait_for() { repeat 1200; do (( $(wc -l < $out) >= $1 )) && return; sleep 0.1; done; exit 1 }
+        zpty shell "OUT=$out zsh -f -i"
+        zpty -w shell 'autoload -Uz compinit; compinit -u -D; eval "$(_COTERIE_COMPLETE=source_zsh coterie)"'
+        zpty -w shell 'show() { print -r -- "$BUFFER" >> $OUT; BUFFER=; }; zle -N show; bindkey "^X" show'
+        zpty -w shell 'print ready >> $OUT'
+        wait_for 1
+        zpty -w -n shell $'coterie f\t\x18'
+        wait_for 2
+        zpty -w -n shell $'coterie fit --thr\t\x18'
+        wait_for 3
+        zpty -d shell
+        tail -n 2 $out
+        rm $out
+    """,
+    "fish": """
+        _COTERIE_COMPLETE=source_fish coterie | source
+        echo coterie (complete -C 'coterie f' | string match -r '^[^[:space:]]+')
+        echo coterie fit (complete -C 'coterie fit --thr' | string match -r '^[^[:space:]]+')
+    """,
+}
 
 
-@pytest.mark.slow
-def test_zsh_completes_commands(path_with_coterie: str) -> None:
-    script = """
-        compdef() { echo "compdef $@" }
-        _arguments() { echo "$@" }
-        eval "$(_COTERIE_COMPLETE=source_zsh coterie)"
-        words=(coterie f); CURRENT=2
-        _coterie_completion
-    """
-    out = run_shell("zsh", script, path_with_coterie)
-    assert out.startswith("compdef _coterie_completion coterie")
-    assert "fit" in out
-    assert "predict" not in out
+@pytest.mark.slow  # programs are started; a shell that is not here is named among what was skipped
+@pytest.mark.parametrize("shell", COMPLETED)
+def test_shells_complete_commands_and_options(shell: str, path_with_coterie: str, tmp_path: Path) -> None:
+    if sys.platform == "win32" or shutil.which(shell) is None:
+        pytest.skip(f"there is no {shell} on this machine, so its completion was not tried")
+    environment = os.environ | {"PATH": path_with_coterie, "HOME": str(tmp_path), "TERM": "dumb"}
+    done = subprocess.run(
+        [shell, "-c", COMPLETED[shell]],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert [line.strip() for line in done.stdout.splitlines()] == ["coterie fit", "coterie fit --threshold"]
