@@ -391,7 +391,7 @@ class ShardTrainer:
             plan, policy, loss, shard.train, made_from=(), lines_by_default=shard.loss.linear_leaves
         )
         sampling = sampling_of(plan.sampling_method, plan.subsample, own.n_learning)
-        varied = rounds_vary(options, sampling)
+        varied = rounds_vary(options, sampling, policy)
         seen = None
         if known:
             rounds = known if varied else up_to_last_split(known)
@@ -408,6 +408,7 @@ class ShardTrainer:
             known=seen,
             varied=varied,
             nobody=own.nobody,
+            shared_trees=policy.shared_trees,
         )
 
     def _grower(self, options: Any, loss: BoundLoss) -> Any:
