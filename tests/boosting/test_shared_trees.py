@@ -5,6 +5,7 @@ from io import BytesIO
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.metrics import log_loss
@@ -15,6 +16,7 @@ from coterie._typing import AnyArray
 from coterie.boosting._trainer import random_direction
 from coterie.errors import InvalidParameter
 from tests.helpers.estimators import fingerprint
+from tests.helpers.exported import onnx_answers, treelite_answers
 
 SETTINGS: dict[str, Any] = {"n_estimators": 20, "multi_strategy": "shared_trees", "random_state": 0}
 
@@ -32,16 +34,28 @@ def splits_of(tree: Any) -> list[tuple[int, float]]:
     return list(zip(tree.feature.tolist(), tree.threshold.tolist(), strict=True))
 
 
-def test_classes_share_the_splits_and_not_the_values(table: Any) -> None:
+def test_a_round_is_one_tree_with_a_value_for_each_class(table: Any) -> None:
     X, y = table
     model = GradientBoostingClassifier(**SETTINGS).fit(X, y)
+
+    assert len(model.forest_) == 20
+    for place in range(20):
+        tree = model.forest_.tree(place)
+        assert model.forest_.first_output(place) == 0
+        assert tree.value.shape == (tree.n_nodes, 5)
+        assert not np.array_equal(tree.value[:, 0], tree.value[:, 1])
+
+
+def test_trees_with_lines_share_their_splits(table: Any) -> None:
+    X, y = table
+    model = GradientBoostingClassifier(**SETTINGS, linear_leaves=True).fit(X, y)
 
     assert len(model.forest_) == 100
     for first in range(0, 100, 5):
         trees = [model.forest_.tree(first + k) for k in range(5)]
         assert [model.forest_.first_output(first + k) for k in range(5)] == [0, 1, 2, 3, 4]
         assert all(splits_of(tree) == splits_of(trees[0]) for tree in trees)
-        assert not np.array_equal(trees[0].value, trees[1].value)
+    assert any(len(tree.linear_slope) for tree in trees)
 
 
 def test_shared_trees_learn_as_well_as_one_tree_per_class(table: Any) -> None:
@@ -121,7 +135,9 @@ def test_a_warm_start_is_one_longer_fit(choice: dict[str, Any], table: Any) -> N
     X, y = table
     model = GradientBoostingClassifier(**SETTINGS | {"n_estimators": 7}, **choice, warm_start=True).fit(X, y)
     model.set_params(n_estimators=15).fit(X, y)
-    longer = GradientBoostingClassifier(**SETTINGS | {"n_estimators": 15}, **choice, warm_start=True).fit(X, y)
+    longer = GradientBoostingClassifier(**SETTINGS | {"n_estimators": 15}, **choice, warm_start=True).fit(
+        X, y
+    )
 
     assert fingerprint(model) == fingerprint(longer)
 
@@ -133,7 +149,7 @@ def test_stages_end_at_the_prediction(table: Any) -> None:
 
     np.testing.assert_allclose(stages[-1], model.predict_proba(X), rtol=1e-12)
     np.testing.assert_allclose(stages[2], model.predict_proba(X, n_rounds=3), rtol=1e-12)
-    assert len(model.eval_losses_["eval_set"] if "eval_set" in model.eval_losses_ else model.validation_losses_)
+    assert len(stages) == len(model.validation_losses_) == 20
 
 
 @pytest.mark.parametrize("linear_leaves", [False, True])
@@ -159,13 +175,43 @@ def test_files_and_pickles_bring_the_model_back(table: Any) -> None:
         np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
+@pytest.mark.parametrize("choice", [{}, {"n_folds": 2, "growth": "mixed"}], ids=str)
+def test_exported_models_answer_the_same(choice: dict[str, Any], table: Any) -> None:
+    X, y = table
+    model = GradientBoostingClassifier(**SETTINGS, **choice, linear_leaves=False).fit(X, y)
+
+    found = onnx_answers(model, X)["probabilities"]
+    np.testing.assert_allclose(found, model.predict_proba(X), rtol=1e-9)
+    np.testing.assert_allclose(treelite_answers(model, X)[:, 0], model.predict_proba(X), rtol=1e-5, atol=1e-6)
+
+
+def test_a_scan_is_learned_as_the_table(table: Any) -> None:
+    X, y = table
+    features = pd.DataFrame({f"x{number}": X[:, number] for number in range(1, 8)})
+    model = GradientBoostingClassifier(**SETTINGS).fit(coterie.scan(features.assign(y=y), target="y"))
+    alone = GradientBoostingClassifier(**SETTINGS).fit(features, y)
+
+    np.testing.assert_array_equal(model.predict_proba(features), alone.predict_proba(features))
+
+
+def test_the_first_rounds_are_a_model(table: Any) -> None:
+    X, y = table
+    model = GradientBoostingClassifier(**SETTINGS, n_folds=2, early_stopping=True).fit(X, y)
+
+    np.testing.assert_array_equal(model.with_rounds(3).predict_proba(X), model.predict_proba(X, n_rounds=3))
+    assert model.feature_importances_.sum() == pytest.approx(1)
+    assert model.oof_proba_.shape == (900, 5)
+
+
 def test_a_class_of_one_row_does_not_send_scores_away() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 5))
     y = np.digitize(X[:, 0] + 0.5 * rng.normal(size=2000), [-0.5, 0.5])
     y[::400] = 3
     for choice in ({}, {"linear_leaves": True}):
-        model = GradientBoostingClassifier(**SETTINGS | {"n_estimators": 50}, **choice).fit(X[:1000], y[:1000])
+        model = GradientBoostingClassifier(**SETTINGS | {"n_estimators": 50}, **choice).fit(
+            X[:1000], y[:1000]
+        )
         raw = model.decision_function(X)
         others = y[1000:] != 3
 

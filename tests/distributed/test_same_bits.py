@@ -186,7 +186,9 @@ def test_any_partitions_and_workers(
 
 
 @pytest.mark.parametrize("faults", [(2,), (25,), (30, 15), (1, 2, 3)], ids=str)
-@pytest.mark.parametrize("name", ["several classes", "shared trees", "huber", "folds", "refit", "linear leaves", "last rows"])
+@pytest.mark.parametrize(
+    "name", ["several classes", "shared trees", "huber", "folds", "refit", "linear leaves", "last rows"]
+)
 def test_a_gang_that_is_lost_goes_on_from_the_last_round(name: str, faults: tuple[int, ...]) -> None:
     model, target, roles = CASES[name]
     check(model, target, roles, n_workers=4, faults=faults)

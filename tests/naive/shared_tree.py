@@ -9,7 +9,7 @@ from tests.naive.boosted_tree import Floats, SlowGrower, SlowTree
 
 
 def direction_derivatives(scores: Floats, y: NDArray[Any], direction: Floats) -> tuple[Floats, Floats]:
-    """Slope and curvature of each row's log loss where all scores, shape (n_rows, n_classes), move along a direction."""
+    """Slope and curvature of each row's log loss along a direction; scores have shape (n_rows, n_classes)."""
     shares = np.exp(scores - scores.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)
     mean = shares @ direction

@@ -44,7 +44,8 @@ class Part:
 class Booster:
     """Grows round after round on one binned matrix, from some of its rows.
 
-    A *round* is one tree for each output of the loss; those of outputs that share their trees have the same splits.
+    A *round* is one tree for each output of the loss; those of outputs that share their trees have the same splits,
+    and those of classes that do are one tree with a value for each class, unless leaves have lines.
     The scores of the loss follow, for all rows of the matrix: those that took part and those that were left out.
 
     Parameters
@@ -146,7 +147,7 @@ class Booster:
         for output in range(loss.n_outputs):
             trees.append(self._grower.tree_for(splits, *loss.derivatives(output), *self._values))
             self._grower.add_predictions(loss.scores[output])
-        return trees
+        return trees if self._values else [_engine.Tree.joined(trees)]
 
     def trees_after(self, n_rounds: int) -> list[list[Any]]:
         """The model of so many rounds: their trees."""
