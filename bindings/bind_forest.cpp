@@ -6,11 +6,13 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
 #include "bind.hpp"
 #include "coterie/predict/walk.hpp"
 #include "coterie/tree/forest.hpp"
+#include "coterie/tree/join.hpp"
 
 namespace coterie::python {
 namespace {
@@ -102,6 +104,13 @@ void bind_tree(nb::module_& m) {
         .def(
             "scaled", [](const Tree& self, double times) { return std::make_shared<Tree>(scaled(self, times)); },
             nb::arg("times"), "The same tree with every answer multiplied.")
+        .def_static(
+            "joined",
+            [](const std::vector<std::shared_ptr<Tree>>& trees) {
+                const std::vector<std::shared_ptr<const Tree>> given(trees.begin(), trees.end());
+                return std::make_shared<Tree>(joined(given));
+            },
+            nb::arg("trees"), "Trees with the same splits as one tree with the outputs of all; their gains are added.")
         .def("__getstate__", &state_of_tree)
         .def("__setstate__",
              [](Tree& self, const nb::dict& state) {

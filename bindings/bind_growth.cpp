@@ -82,6 +82,8 @@ void bind_growth(nb::module_& m) {
         .def_rw("l1", &GrowOptions::l1)
         .def_rw("l2", &GrowOptions::l2)
         .def_rw("max_step", &GrowOptions::max_step, "No step is further from zero; 0: no limit.")
+        .def_rw("free_step", &GrowOptions::free_step,
+                "Of outputs that share splits: longer steps are damped; 0: none is.")
         .def_rw("min_gain", &GrowOptions::min_gain)
         .def_rw("max_features", &GrowOptions::max_features, "Share of the features drawn for each node.")
         .def_rw("max_features_per_level", &GrowOptions::max_features_per_level)
@@ -138,6 +140,33 @@ void bind_growth(nb::module_& m) {
             "sampled, splits come "
             "from the sample and the values of leaves from all rows. Linear leaves need the values that the matrix "
             "was made from.")
+        .def(
+            "grow_splits",
+            [](TreeGrower& self, const Column<float>& gradient, const Column<float>& hessian,
+               const Column<std::uint32_t>& rows, std::uint64_t seed, SamplingMethod sampling, double share,
+               bool nobody) {
+                const nb::gil_scoped_release unlock;
+                return std::make_shared<Tree>(self.grow_splits(
+                    {.gradient = look(gradient), .hessian = look(hessian), .rows = look(rows), .nobody = nobody}, seed,
+                    stop_on_keyboard_interrupt(), {.method = sampling, .share = share}));
+            },
+            nb::arg("gradient"), nb::arg("hessian"), nb::arg("rows"), nb::arg("seed"),
+            nb::arg("sampling") = SamplingMethod::none, nb::arg("share") = 1.0, nb::arg("nobody") = false,
+            "One tree whose splits serve several outputs; `tree_for` gives each its own values. The rows must be kept "
+            "until then.")
+        .def(
+            "tree_for",
+            [](TreeGrower& self, const Tree& splits, const Column<float>& gradient, const Column<float>& hessian,
+               const nb::object& values, const std::optional<Column<std::int32_t>>& n_levels) {
+                TableView table;
+                if (!values.is_none() && n_levels) table = view_table(values, *n_levels);
+                const nb::gil_scoped_release unlock;
+                return std::make_shared<Tree>(self.tree_for(splits, look(gradient), look(hessian),
+                                                            table.columns.empty() ? nullptr : &table));
+            },
+            nb::arg("splits"), nb::arg("gradient"), nb::arg("hessian"), nb::arg("values") = nb::none(),
+            nb::arg("n_levels") = nb::none(),
+            "The splits grown last with the values, or lines, that one output's derivatives call for.")
         .def(
             "set_quantile_values",
             [](TreeGrower& self, Tree& tree, const Column<float>& residual, const Column<float>& weight,

@@ -51,6 +51,24 @@ void bind_loss(nb::module_& m) {
         nb::arg("score"), nb::arg("log_sum"), nb::arg("y"), nb::arg("which"), nb::arg("weight"),
         nb::arg("gradient").noconvert(), nb::arg("hessian").noconvert(), nb::arg("n_threads"),
         "Multinomial log loss for one class.");
+    m.def(
+        "softmax_direction_derivatives",
+        [](const Column<float>& scores, const Column<float>& direction, const Column<std::int32_t>& y,
+           const Column<float>& weight, Output<float> log_sum, Output<float> gradient, Output<float> hessian,
+           int n_threads) {
+            const nb::gil_scoped_release unlock;
+            softmax_direction_derivatives(
+                {.scores = look(scores),
+                 .direction = look(direction),
+                 .y = look(y),
+                 .weight = look(weight),
+                 .n_threads = n_threads},
+                {.log_sum = look(log_sum), .gradient = look(gradient), .hessian = look(hessian)});
+        },
+        nb::arg("scores"), nb::arg("direction"), nb::arg("y"), nb::arg("weight"), nb::arg("log_sum").noconvert(),
+        nb::arg("gradient").noconvert(), nb::arg("hessian").noconvert(), nb::arg("n_threads"),
+        "Multinomial log loss along a direction over the classes, and the log of the sum of the exponentials of each "
+        "row's scores; scores are class-major.");
 }
 
 }  // namespace coterie::python

@@ -118,6 +118,12 @@ class Tree:
     def scaled(self, times: float) -> Tree:
         """The same tree with every answer multiplied."""
 
+    @staticmethod
+    def joined(trees: Sequence[Tree]) -> Tree:
+        """
+        Trees with the same splits as one tree with the outputs of all; their gains are added.
+        """
+
     def __getstate__(self) -> dict: ...
 
     def __setstate__(self, arg: dict, /) -> None: ...
@@ -306,6 +312,13 @@ class GrowOptions:
     def max_step(self, arg: float, /) -> None: ...
 
     @property
+    def free_step(self) -> float:
+        """Of outputs that share splits: longer steps are damped; 0: none is."""
+
+    @free_step.setter
+    def free_step(self, arg: float, /) -> None: ...
+
+    @property
     def min_gain(self) -> float: ...
 
     @min_gain.setter
@@ -434,6 +447,16 @@ class TreeGrower:
     def grow(self, gradient: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessian: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, sampling: SamplingMethod = SamplingMethod.none, share: float = 1.0, values: object | None = None, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, nobody: bool = False) -> Tree:
         """
         One tree. An empty hessian means 1 for every row; empty rows mean all, or none with `nobody`. If rows are sampled, splits come from the sample and the values of leaves from all rows. Linear leaves need the values that the matrix was made from.
+        """
+
+    def grow_splits(self, gradient: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessian: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, sampling: SamplingMethod = SamplingMethod.none, share: float = 1.0, nobody: bool = False) -> Tree:
+        """
+        One tree whose splits serve several outputs; `tree_for` gives each its own values. The rows must be kept until then.
+        """
+
+    def tree_for(self, splits: Tree, gradient: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessian: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: object | None = None, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Tree:
+        """
+        The splits grown last with the values, or lines, that one output's derivatives call for.
         """
 
     def set_quantile_values(self, tree: Tree, residual: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], quantile: float) -> None:
@@ -700,6 +723,11 @@ def log_sum_exp(scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), or
 
 def softmax_derivatives(score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_sum: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], which: int, weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], hessian: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
     """Multinomial log loss for one class."""
+
+def softmax_direction_derivatives(scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], direction: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_sum: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], gradient: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], hessian: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+    """
+    Multinomial log loss along a direction over the classes, and the log of the sum of the exponentials of each row's scores; scores are class-major.
+    """
 
 class StumpScore(enum.Enum):
     """What the best stump is best at."""

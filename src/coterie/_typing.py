@@ -23,6 +23,7 @@ FeaturesPer: TypeAlias = Literal["split", "tree"]
 Growth: TypeAlias = Literal["auto", "leaf", "level", "oblivious", "mixed"]
 Holdout: TypeAlias = Literal["random", "last_rows"]
 MaxFeatures: TypeAlias = float | Literal["sqrt", "log2"] | None
+MultiStrategy: TypeAlias = Literal["auto", "one_tree_per_class", "shared_trees"]
 MembersKept: TypeAlias = Literal["refit", "folds"]
 NumberCriterion: TypeAlias = Literal["squared_error", "friedman_mse", "absolute_error", "poisson"]
 OnError: TypeAlias = Literal["raise", "drop"]

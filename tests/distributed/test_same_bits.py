@@ -73,6 +73,18 @@ LOG_COSH = CustomLoss(
 CASES: dict[str, tuple[Any, Any, Any]] = {
     "two classes": (GradientBoostingClassifier(**FEW), "two", ()),
     "several classes": (GradientBoostingClassifier(**FEW), "label", ("sample_weight",)),
+    "shared trees": (
+        GradientBoostingClassifier(multi_strategy="shared_trees", **FEW),
+        "label",
+        ("sample_weight",),
+    ),
+    "shared trees of a sample": (
+        GradientBoostingClassifier(
+            multi_strategy="shared_trees", growth="oblivious", max_depth=4, subsample=0.5, n_folds=2, **FEW
+        ),
+        "label",
+        (),
+    ),
     "balanced": (GradientBoostingClassifier(class_weight="balanced", **FEW), "label", ()),
     "exponential": (GradientBoostingClassifier(loss="exponential", **FEW), "two", ("sample_weight",)),
     "focal": (GradientBoostingClassifier(loss="focal", **FEW), "two", ()),
@@ -174,7 +186,9 @@ def test_any_partitions_and_workers(
 
 
 @pytest.mark.parametrize("faults", [(2,), (25,), (30, 15), (1, 2, 3)], ids=str)
-@pytest.mark.parametrize("name", ["several classes", "huber", "folds", "refit", "linear leaves", "last rows"])
+@pytest.mark.parametrize(
+    "name", ["several classes", "shared trees", "huber", "folds", "refit", "linear leaves", "last rows"]
+)
 def test_a_gang_that_is_lost_goes_on_from_the_last_round(name: str, faults: tuple[int, ...]) -> None:
     model, target, roles = CASES[name]
     check(model, target, roles, n_workers=4, faults=faults)

@@ -44,6 +44,12 @@ FITS: dict[str, tuple[type[Any], dict[str, Any], str, dict[str, Any]]] = {
         "classes",
         {},
     ),
+    "boosting of classes that share trees": (
+        coterie.GradientBoostingClassifier,
+        {"n_estimators": 9, "multi_strategy": "shared_trees", "linear_leaves": True},
+        "classes",
+        {},
+    ),
     "boosting, several boosters that stop early": (
         coterie.GradientBoostingClassifier,
         {

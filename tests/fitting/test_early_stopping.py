@@ -97,7 +97,7 @@ def test_class_weights_count_in_the_loss_of_an_eval_set() -> None:
 def test_each_group_is_evaluated_by_the_mean_of_its_boosters() -> None:
     model = GradientBoostingRegressor(n_folds=4, growth="mixed", max_features=0.5, warm_start=True, **QUICK)
     model.fit(X, NUMBERS, eval_set=(NEW, NEW_NUMBERS))
-    boosters = model._previous_fit().state.trees(1)
+    boosters = model._previous_fit().state.trees()
 
     assert model.rounds_[0] == model.rounds_[1] != model.rounds_[2] == model.rounds_[3]
     kept = []
@@ -229,7 +229,7 @@ def test_bags_that_leave_the_last_rows_out_differ_by_their_seeds() -> None:
 
     assert np.isnan(model.oof_prediction_[:360]).all()
     assert_allclose(model.oof_prediction_[360:], model.predict(X[360:]), rtol=1e-12)
-    first, second, _ = model._previous_fit().state.trees(1)
+    first, second, _ = model._previous_fit().state.trees()
     assert first[0][0].threshold.tolist() != second[0][0].threshold.tolist()
 
 

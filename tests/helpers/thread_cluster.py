@@ -109,7 +109,7 @@ class GangOfThreads:
             except GangAborted:
                 packed = self._sessions[-1].rounds_after(counts_of(self.known))
                 self.close()
-                joined(self.known, unpacked(packed, self._n_outputs))
+                joined(self.known, unpacked(packed))
                 self._begin()
 
     def _advance(self, n_rounds: int, stop_after: int | None) -> TrainedBoosting | None:
@@ -133,7 +133,7 @@ class GangOfThreads:
         errors = [each for each in found if isinstance(each, BaseException)]
         for error in sorted(errors, key=lambda each: isinstance(each, GangAborted)):
             raise error
-        joined(self.known, unpacked(self._sessions[0].rounds_after(counts_of(self.known)), self._n_outputs))
+        joined(self.known, unpacked(self._sessions[0].rounds_after(counts_of(self.known))))
         result: TrainedBoosting | None = found[0].result
         if result is not None and result.held_out is not None:
             result.held_out = np.concatenate([each.result.held_out for each in found])

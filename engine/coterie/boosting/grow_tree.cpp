@@ -1,6 +1,7 @@
 #include "coterie/boosting/grow_tree.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "coterie/base/error.hpp"
@@ -17,6 +18,14 @@ constexpr std::size_t kExactSumsUpTo = 131'072;  // rows with which values of le
 constexpr std::size_t kChunk = 16'384;
 constexpr double kLeastHessian = 1e-150;  // of a leaf that takes a step
 constexpr std::size_t kScoreBlock = 65'536;
+constexpr double kReachOfLines = 2;  // in steps of a leaf, where long ones are damped
+
+// Where a rare class has rows that nothing foresaw, Newton's step is about the ratio of how many there are to how many
+// were expected, and the loss is least near the logarithm of that ratio.
+double damped(double step, double free) {
+    const double ratio = std::abs(step) / free;
+    return ratio <= 1 ? step : std::copysign(free * (1 + std::log(ratio)), step);
+}
 
 }  // namespace
 
@@ -33,13 +42,23 @@ TreeGrower::TreeGrower(std::shared_ptr<const BinnedMatrix> matrix, GrowOptions o
 
 Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRequest stop, RowSampling sampling,
                       const TableView* values) {
-    require(derivatives.gradient.size() == matrix_->n_rows(), "There must be one gradient for each row of the matrix.");
     require(!options_.linear_leaves || values != nullptr, "Linear leaves need the values of the table.");
+    Tree tree = grow_splits(derivatives, seed, stop, sampling);
+    if (!options_.linear_leaves || tree.n_nodes() == 1) return tree;
+    stop.check();
+    fit_linear_leaves(tree, derivatives_, *values);
+    return tree;
+}
+
+Tree TreeGrower::grow_splits(const Derivatives& derivatives, std::uint64_t seed, StopRequest stop,
+                             RowSampling sampling) {
+    require(derivatives.gradient.size() == matrix_->n_rows(), "There must be one gradient for each row of the matrix.");
     const std::span<const float> only[] = {derivatives.gradient};
     const SizesSeen seen = see_sizes(only, derivatives.hessian, n_threads_);
     all_sizes_ = checked_sizes(derivatives.hessian, seen, derivatives.everybody(), slice_);
     derivatives_ = derivatives;
     row_predictions_.clear();
+    rows_of_leaves_ = {};
     steps_.clear();
     leaf_of_row_.clear();
     const TreeFacts facts = choose_rows(seen, seed, sampling);
@@ -61,10 +80,81 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
     }
     if (routed_) leaf_of_row_.route(growing_.router(), matrix_->n_rows(), n_threads_);
     set_values(tree);
-    if (!options_.linear_leaves) return tree;
-    stop.check();
-    fit_linear_leaves(tree, *values);
     return tree;
+}
+
+Tree TreeGrower::tree_for(const Tree& splits, std::span<const float> gradient, std::span<const float> hessian,
+                          const TableView* values) {
+    const std::size_t n_rows = matrix_->n_rows();
+    require(gradient.size() == n_rows && hessian.size() == n_rows,
+            "There must be one gradient and one hessian for each row of the matrix.");
+    require(!options_.linear_leaves || values != nullptr, "Linear leaves need the values of the table.");
+    require(options_.monotone.empty(), "Splits of several outputs take no monotone constraints.");
+    Tree tree = splits;
+    row_predictions_.clear();
+    steps_.clear();
+    if (tree.n_nodes() == 1) return tree;  // nothing was found, and nothing is predicted
+    require_grown_last(tree);
+    const Derivatives own{
+        .gradient = gradient, .hessian = hessian, .rows = derivatives_.rows, .nobody = derivatives_.nobody};
+    sum_output(tree, own);
+    add_up(tree, growing_.sums());
+    std::vector<double> steps = smoothed_values(tree, growing_.sums(), options_);
+    for (NodeIndex node = 0; node < tree.n_nodes(); ++node) {
+        if (options_.free_step > 0) steps[node] = damped(steps[node], options_.free_step);
+        tree.value[node] = steps[node] * options_.learning_rate * options_.value_unit;
+    }
+    set_leaf_values(tree, steps);
+    if (!options_.linear_leaves) return tree;
+    if (options_.free_step > 0)
+        for (const GrowingTree::LeafRange& leaf : growing_.leaves()) {
+            const double most = kReachOfLines * std::max(std::abs(steps[leaf.node]), options_.free_step);
+            Bounds& bounds = growing_.sums()[leaf.node].bounds;
+            bounds = {.low = std::max(bounds.low, -most), .high = std::min(bounds.high, most)};
+        }
+    fit_linear_leaves(tree, own, *values);
+    return tree;
+}
+
+// The sums of an output's derivatives, in the leaves of the splits grown last.
+void TreeGrower::sum_output(const Tree& tree, const Derivatives& derivatives) {
+    const std::span<const float> only[] = {derivatives.gradient};
+    const DerivativeSizes sizes = sizes_of(see_sizes(only, derivatives.hessian, n_threads_), slice_);
+    sizes.require_finite();
+    const SumUnits units(sizes);
+    const std::span<NodeSums> sums = growing_.sums();
+    std::ranges::fill(sums.first(tree.n_nodes()), NodeSums{.bounds = bounds_of(options_)});
+    if (routed_) {
+        const RoutedSums routed = sum_by_leaf({.gradients = only,
+                                               .hessian = derivatives.hessian,
+                                               .rows = sampled_ ? std::span<const RowIndex>() : derivatives.rows,
+                                               .nobody = !sampled_ && derivatives.nobody,
+                                               .leaf_of_row = leaf_of_row_},
+                                              units, slice_, n_threads_);
+        const std::span<const NodeIndex> leaves = growing_.router().leaves();
+        for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+            sums[leaves[leaf]].gradient = routed.gradient(leaf, 0);
+            sums[leaves[leaf]].hessian = routed.hessian(leaf);
+        }
+        return;
+    }
+    const std::span<const GrowingTree::LeafRange> leaves = growing_.leaves();
+    std::vector<FixedSums> parts(leaves.size());
+    parallel_ranges(leaves.size(), 1, matrix_->n_rows() < kChunk ? 1 : n_threads_,
+                    [&](std::size_t begin, std::size_t end) {
+                        for (std::size_t leaf = begin; leaf < end; ++leaf)
+                            parts[leaf] = exact_sums(leaves[leaf].rows, splitter_.rows(), derivatives, units);
+                    });
+    std::vector<std::uint64_t> words(2 * tree.n_nodes(), 0);
+    for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+        words[2 * leaves[leaf].node] += parts[leaf].gradient;
+        words[2 * leaves[leaf].node + 1] += parts[leaf].hessian;
+    }
+    slice_.sum(words);
+    for (const GrowingTree::LeafRange& leaf : leaves) {
+        sums[leaf.node].gradient = units.gradient.value_of(words[2 * leaf.node]);
+        sums[leaf.node].hessian = units.hessian.value_of(words[2 * leaf.node + 1]);
+    }
 }
 
 // Rounded derivatives of the rows that the tree sees.
@@ -143,27 +233,33 @@ Buffer<NodeIndex> TreeGrower::leaf_nodes_of_rows() const {
     return nodes;
 }
 
-void TreeGrower::fit_linear_leaves(Tree& tree, const TableView& values) {
-    require(values.n_rows == matrix_->n_rows() && values.columns.size() == matrix_->n_features(),
-            "The values do not have the rows and features of the matrix.");
+// The rows of each leaf of the tree grown last, which the trees of all outputs share.
+void TreeGrower::list_rows_of_leaves(std::size_t n_nodes) {
+    if (!rows_of_leaves_.first.empty()) return;
     const Buffer<NodeIndex> leaves = leaf_nodes_of_rows();
     Buffer<RowIndex> every_row(leaves.size());
     std::iota(every_row.begin(), every_row.end(), RowIndex{0});
-    const LeafRows all = rows_by_leaf(tree.n_nodes(), leaves, every_row);
+    rows_of_leaves_ = rows_by_leaf(n_nodes, leaves, every_row);
     // Lines come from the rows that the constants come from: of a sampled tree all, else those that took part.
     const bool from_all = sampled_ || derivatives_.everybody();
-    const LeafRows taking_part = from_all ? LeafRows{} : rows_by_leaf(tree.n_nodes(), leaves, derivatives_.rows);
+    learned_from_ = from_all ? LeafRows{} : rows_by_leaf(n_nodes, leaves, derivatives_.rows);
+}
+
+void TreeGrower::fit_linear_leaves(Tree& tree, const Derivatives& derivatives, const TableView& values) {
+    require(values.n_rows == matrix_->n_rows() && values.columns.size() == matrix_->n_features(),
+            "The values do not have the rows and features of the matrix.");
+    list_rows_of_leaves(tree.n_nodes());
     tree.linear = linear_leaves({.tree = tree,
                                  .values = values,
-                                 .derivatives = derivatives_,
-                                 .rows = from_all ? all : taking_part,
+                                 .derivatives = derivatives,
+                                 .rows = learned_from_.first.empty() ? rows_of_leaves_ : learned_from_,
                                  .nodes = growing_.sums(),
                                  .options = options_},
                                 slice_, n_threads_);
     if (tree.linear.empty()) return;
-    Buffer<double> predictions(leaves.size());
-    linear_answers(tree, values, all, n_threads_, predictions);
-    resize_anew(row_predictions_, leaves.size());
+    Buffer<double> predictions(matrix_->n_rows());
+    linear_answers(tree, values, rows_of_leaves_, n_threads_, predictions);
+    resize_anew(row_predictions_, predictions.size());
     for (std::size_t row = 0; row < predictions.size(); ++row)
         row_predictions_[row] = static_cast<float>(predictions[row] / options_.value_unit);
 }

@@ -31,6 +31,17 @@ public:
     Tree grow(const Derivatives& derivatives, std::uint64_t seed, StopRequest stop = {}, RowSampling sampling = {},
               const TableView* values = nullptr);
 
+    /// One tree whose splits serve several outputs: without linear leaves, and to be given values by `tree_for`.
+    Tree grow_splits(const Derivatives& derivatives, std::uint64_t seed, StopRequest stop = {},
+                     RowSampling sampling = {});
+
+    /// The splits grown last, with the values, or lines, that these derivatives of one output call for: Newton's steps
+    /// of the rows that took part, or of all rows if the tree saw a sample. Covers are those of the splits. A step s
+    /// beyond `free_step` f becomes f (1 + log(s / f)): an output may have next to no hessian in a leaf that others
+    /// asked for. The derivatives that the splits were grown by need not exist any more; their rows must.
+    Tree tree_for(const Tree& splits, std::span<const float> gradient, std::span<const float> hessian,
+                  const TableView* values = nullptr);
+
     /// Sets the leaves of the tree grown last to a quantile of their rows' residuals, for losses whose derivatives say
     /// where to split but not how far to go. An empty weight means 1; rows of weight 0 do not count.
     void set_quantile_values(Tree& tree, std::span<const float> residual, std::span<const float> weight,
@@ -53,7 +64,9 @@ private:
     void set_leaf_values(Tree& tree, std::span<const double> steps);
     void require_grown_last(const Tree& tree) const;
     void sum_all_rows(Tree& tree);
-    void fit_linear_leaves(Tree& tree, const TableView& values);
+    void sum_output(const Tree& tree, const Derivatives& derivatives);
+    void fit_linear_leaves(Tree& tree, const Derivatives& derivatives, const TableView& values);
+    void list_rows_of_leaves(std::size_t n_nodes);
     Buffer<NodeIndex> leaf_nodes_of_rows() const;
     std::span<const Record> records(const GrowingTree::LeafRange& leaf) const {
         return splitter_.rows().records(leaf.rows);
@@ -75,6 +88,8 @@ private:
     LeafOfRow leaf_of_row_;          // if rows are routed
     std::vector<float> steps_;       // of the tree grown last: what its leaves add to scores, by node; empty: nothing
     Buffer<float> row_predictions_;  // of all rows, if the tree has linear leaves
+    LeafRows rows_of_leaves_;        // of the tree grown last, all rows, if lines needed them
+    LeafRows learned_from_;          // those that took part, if not all did
 };
 
 }  // namespace coterie

@@ -27,6 +27,7 @@ struct GrowOptions {
     double l1 = 0.0;                      // gradient sums come this much nearer to zero
     double l2 = 0.0;
     double max_step = 0;                  // no step is further from zero; 0: no limit
+    double free_step = 0;                 // of outputs that share splits: longer ones are damped; 0: none is
     double min_gain = 0.0;                // a split must improve the objective by more than this
     double max_features = 1.0;            // share of the features drawn anew for each node,
     double max_features_per_level = 1.0;  // from the share drawn for each level,

@@ -37,6 +37,13 @@ constexpr std::uint32_t hash_of_row(std::uint32_t row, std::uint32_t salt) {
     return x;
 }
 
+/// Raw predictions, class after class: that of class k and row i is values[k * stride + i].
+struct ClassScores {
+    const float* values;
+    std::size_t n_classes;
+    std::size_t stride;
+};
+
 /// Gradient and hessian of each row; weight may be null.
 struct LossKernels {
     void (*log_loss)(const float* score, const float* y, const float* weight, std::size_t n, float* gradient,
@@ -47,6 +54,9 @@ struct LossKernels {
                         float* out);
     void (*softmax)(const float* score, const float* log_sum, const std::int32_t* y, std::int32_t which,
                     const float* weight, std::size_t n, float* gradient, float* hessian);
+    // Multinomial: derivatives along one direction over the classes, and the log of the sum of exp(score_k).
+    void (*softmax_direction)(const ClassScores& scores, const std::int32_t* y, const float* direction,
+                              const float* weight, std::size_t n, float* log_sum, float* gradient, float* hessian);
 };
 
 /// The bits of the largest |value|, which are above those of any number if one is none; and whether a value has a sign,

@@ -60,4 +60,18 @@ void softmax_derivatives(const SoftmaxRows& rows, std::span<float> gradient, std
     });
 }
 
+void softmax_direction_derivatives(const DirectionRows& rows, const DirectionDerivatives& out) {
+    const std::size_t n_rows = rows.y.size();
+    const std::size_t n_classes = rows.direction.size();
+    check_lengths(n_rows, {out.log_sum.size(), out.gradient.size(), out.hessian.size()}, rows.weight.size());
+    require(n_classes > 0 && rows.scores.size() == n_classes * n_rows, "There must be one score per class and row.");
+    const auto known = [&](std::int32_t code) { return code >= 0 && static_cast<std::size_t>(code) < n_classes; };
+    require(std::ranges::all_of(rows.y, known), "Codes of classes must be numbers of classes.");
+    over_rows(n_rows, rows.n_threads, [&](std::size_t i, std::size_t n) {
+        kernels().loss.softmax_direction(
+            {.values = rows.scores.data() + i, .n_classes = n_classes, .stride = n_rows}, at(rows.y, i),
+            rows.direction.data(), at(rows.weight, i), n, &out.log_sum[i], &out.gradient[i], &out.hessian[i]);
+    });
+}
+
 }  // namespace coterie

@@ -35,4 +35,22 @@ struct SoftmaxRows {
 };
 void softmax_derivatives(const SoftmaxRows& rows, std::span<float> gradient, std::span<float> hessian);
 
+/// Multinomial log loss along a direction r over the classes, for a tree that serves all of them: with p the shares of
+/// the classes, gradient = sum of r p - r[y], hessian = sum of r^2 p - (sum of r p)^2.
+struct DirectionRows {
+    std::span<const float> scores;     // class-major
+    std::span<const float> direction;  // of each class
+    std::span<const std::int32_t> y;
+    std::span<const float> weight;
+    int n_threads = 1;
+};
+
+/// What the derivatives of a row are written to, and what those of single classes need of it.
+struct DirectionDerivatives {
+    std::span<float> log_sum;  // of the exponentials of the row's scores
+    std::span<float> gradient;
+    std::span<float> hessian;
+};
+void softmax_direction_derivatives(const DirectionRows& rows, const DirectionDerivatives& out);
+
 }  // namespace coterie

@@ -32,6 +32,7 @@ struct Fit {
     RowSampling sampling;
     Leaves leaves = Leaves::newton;
     bool joint = false;
+    bool shared_splits = false;  // trees of two outputs on the splits of one
 };
 
 struct Result {
@@ -105,6 +106,15 @@ Result boosted(const Task& task, const Fit& fit, const Slice& slice, int n_threa
     TreeGrower grower(matrix, fit.options, n_threads, slice);
     for (std::uint64_t tree = 0; tree < kTrees; ++tree) {
         derive();
+        if (fit.shared_splits) {
+            const Tree splits = grower.grow_splits(
+                {.gradient = gradient, .hessian = hessian, .rows = rows, .nobody = nobody}, 7 + tree, {}, fit.sampling);
+            const std::vector<float> flat(n, 1.0f);
+            result.trees.push_back(grower.tree_for(splits, other, flat, &view));
+            result.trees.push_back(grower.tree_for(splits, gradient, hessian.empty() ? flat : hessian, &view));
+            grower.add_predictions(result.scores);
+            continue;
+        }
         Tree grown = grower.grow({.gradient = gradient, .hessian = hessian, .rows = rows, .nobody = nobody}, 7 + tree,
                                  {}, fit.sampling, &view);
         const std::span<const float> weights =
@@ -230,6 +240,22 @@ const Test lines("linear leaves", [] {
             options.linear_leaves = true;
             check_same_fit(task, {.options = options, .sampling = sampling});
         }
+    }
+});
+
+const Test shared_splits("splits that serve several outputs, with constants and with lines", [] {
+    Task task = task_of(kRows, true, true);
+    for (const bool some : {false, true}) {
+        if (some)
+            for (std::size_t row = 0; row < kRows; ++row) task.takes_part.push_back(row % 5 != 0 || row < kRows / 3);
+        for (const RowSampling& sampling : kSamplings)
+            for (const Growth growth : {Growth::leaf, Growth::oblivious}) {
+                GrowOptions options = options_for(growth);
+                options.free_step = 0.1;
+                check_same_fit(task, {.options = options, .sampling = sampling, .shared_splits = true});
+                options.linear_leaves = true;
+                check_same_fit(task, {.options = options, .sampling = sampling, .shared_splits = true});
+            }
     }
 });
 

@@ -230,6 +230,62 @@ const Test softmax("the multinomial derivatives are p_k - [y = k] and p_k (1 - p
         for (const std::size_t n_classes : {2u, 3u, 7u}) check_softmax(n, n_classes);
 });
 
+void check_softmax_direction(std::size_t n, std::size_t n_classes, const float* weight) {
+    const Buffer<float> scores = random_floats(1, n_classes * n, -8, 8);
+    const Buffer<float> direction = random_floats(5, n_classes, -2, 2);
+    Buffer<std::int32_t> y(n);
+    for (std::size_t i = 0; i < n; ++i) y[i] = static_cast<std::int32_t>(bits_at(3, i) % n_classes);
+    const ClassScores by_class{.values = scores.data(), .n_classes = n_classes, .stride = n};
+    Buffer<float> slow_sum(n), slow_g(n), slow_h(n);
+    generic_kernels().loss.softmax_direction(by_class, y.data(), direction.data(), weight, n, slow_sum.data(),
+                                             slow_g.data(), slow_h.data());
+    for (const Kernels* table : kernel_tables()) {
+        Buffer<float> sum(n), g(n), h(n), sum_alone(n);
+        table->loss.softmax_direction(by_class, y.data(), direction.data(), weight, n, sum.data(), g.data(), h.data());
+        table->loss.log_sum_exp(scores.data(), n_classes, n, n, sum_alone.data());
+        check_same_bits(sum, slow_sum);
+        check_same_bits(sum, sum_alone);
+        check_same_bits(g, slow_g);
+        check_same_bits(h, slow_h);
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        double total = 0, first = 0, second = 0;
+        for (std::size_t k = 0; k < n_classes; ++k) {
+            const double part = std::exp(static_cast<double>(scores[k * n + i]));
+            total += part;
+            first += part * direction[k];
+            second += part * direction[k] * direction[k];
+        }
+        const double mean = first / total;
+        const double times = weight == nullptr ? 1.0 : weight[i];
+        check_near(slow_g[i], times * (mean - direction[y[i]]), 2e-5);
+        check_near(slow_h[i], times * (second / total - mean * mean), 4e-5);
+    }
+}
+
+const Test softmax_direction("derivatives along a direction are its mean less its own class, and its variance", [] {
+    for (const std::size_t n : awkward_sizes()) {
+        const Buffer<float> weight = random_floats(2, n, 0, 4);
+        for (const std::size_t n_classes : {2u, 3u, 7u})
+            for (const float* w : {static_cast<const float*>(weight.data()), kNone})
+                check_softmax_direction(n, n_classes, w);
+    }
+});
+
+const Test sure_rows("a row whose class is all but certain has a small gradient, not a rounding error", [] {
+    const Buffer<float> scores{0.0f, -20.0f, -25.0f};
+    const Buffer<float> direction{1.5f, -0.5f, -1.0f};
+    const Buffer<std::int32_t> y{0};
+    for (const Kernels* table : kernel_tables()) {
+        float log_sum = 0, g = 0, h = 0;
+        table->loss.softmax_direction({.values = scores.data(), .n_classes = 3, .stride = 1}, y.data(),
+                                      direction.data(), nullptr, 1, &log_sum, &g, &h);
+        const double expected = -2 * std::exp(-20.0) - 2.5 * std::exp(-25.0);
+        check_near(g, expected, 1e-6 * -expected);
+        check_near(h, 4 * std::exp(-20.0) + 6.25 * std::exp(-25.0), 1e-14);
+    }
+});
+
 const Test far_scores("scores that are far apart or very large do not overflow the sum of exponentials", [] {
     const Buffer<float> scores{1000.0f, -1000.0f, 3e38f,  0.0f,
                                1000.0f, 1000.0f,  -3e38f, 0.0f};  // two classes, four rows

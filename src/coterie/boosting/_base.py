@@ -34,6 +34,7 @@ from coterie.boosting._replay import BoostingState
 from coterie.boosting._streamed import prepare_streamed, with_features
 from coterie.boosting._training import BoostingData, BoostingFit, TrainedBoosting, train
 from coterie.boosting._tree_sum import boosting_features, boosting_split_counts, boosting_tree_sum
+from coterie.boosting.forest_rounds import n_trees_of
 from coterie.boosting.plan import Plan, make_plan, takes_several_targets
 from coterie.data.encoding import Encoded
 from coterie.data.groups import read_groups
@@ -188,7 +189,7 @@ class BaseGradientBoosting(Estimator):
             return fit.data.cluster.train(fit, self._on_round(run))
         return train(
             fit,
-            [] if run.previous is None else run.previous.state.trees(max(1, self._n_outputs())),
+            [] if run.previous is None else run.previous.state.trees(),
             on_round=self._on_round(run),
             keep_unweighted=bool(self.warm_start),
         )
@@ -364,7 +365,7 @@ class BaseGradientBoosting(Estimator):
         n_rounds = check_first("n_rounds", n_rounds, self.n_estimators_)
         if n_rounds < self.n_estimators_:
             check_staged(self.dropout_rate)
-        n_first = self.forest_.n_outputs * int(np.minimum(self.rounds_, n_rounds).sum())
+        n_first = n_trees_of(self.forest_, int(np.minimum(self.rounds_, n_rounds).sum()))
         return add_scores(self.forest_, start, encoded, n_threads, (0, n_first))
 
     def _staged_scores(self, X: Any, offset: Any) -> Iterator[FloatArray]:

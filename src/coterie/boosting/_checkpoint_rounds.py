@@ -6,6 +6,7 @@ import numpy as np
 
 import coterie._engine as _engine
 from coterie.boosting._trainer import Trainer
+from coterie.boosting.forest_rounds import covers_all_outputs, rounds_in
 from coterie.errors import InvalidInput, ModelFileError
 from coterie.fitting.checkpoint_writer import CheckpointWriter, reading_checkpoint
 from coterie.fitting.fingerprint import digest_of
@@ -89,10 +90,9 @@ def _rounds_in(held: list[Any], n_boosters: int, n_outputs: int) -> list[list[li
         if len(content["rounds"]) != n_boosters:
             raise ModelFileError("The checkpoint holds the rounds of another number of boosters.")
         for booster, forest in zip(boosters, content["rounds"], strict=True):
-            if forest.n_outputs != n_outputs or len(forest) % n_outputs:
+            rounds = rounds_in(forest)
+            whole = all(covers_all_outputs(trees, n_outputs) for trees in rounds)
+            if forest.n_outputs != n_outputs or not whole or sum(map(len, rounds)) != len(forest):
                 raise ModelFileError("The checkpoint holds rounds with another number of trees.")
-            booster += [
-                [forest.tree(first + output) for output in range(n_outputs)]
-                for first in range(0, len(forest), n_outputs)
-            ]
+            booster += rounds
     return boosters

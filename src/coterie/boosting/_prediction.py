@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import check_first
 from coterie._typing import AnyArray, FloatArray
+from coterie.boosting.forest_rounds import n_trees_of, starts_of_rounds
 from coterie.data.encoding import Encoded
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.members.intervals import CalibrationRows
@@ -43,11 +44,11 @@ def staged_scores(
 
     The forest holds the trees round by round; `rounds` is the number of rounds of each booster.
     """
-    scores, place = start, 0
+    scores, done, starts = start, 0, starts_of_rounds(forest)
     for number in range(int(rounds.max(initial=0))):
-        n_trees = forest.n_outputs * int((rounds > number).sum())
-        scores = add_scores(forest, scores, encoded, n_threads, (place, n_trees))
-        place += n_trees
+        begin = int(starts[done])
+        done += int((rounds > number).sum())
+        scores = add_scores(forest, scores, encoded, n_threads, (begin, int(starts[done]) - begin))
         yield scores
 
 
@@ -61,9 +62,8 @@ def first_rounds(model: Model, n_rounds: int) -> Model:
     for name in _OF_ALL_ROUNDS:
         short.__dict__.pop(name, None)
     short.forest_ = copy.deepcopy(model.forest_)
-    n_trees = sum(int((model.rounds_ > number).sum()) for number in range(n_rounds))
-    short.forest_.truncate(n_trees * model.forest_.n_outputs)
     short.rounds_ = np.minimum(model.rounds_, n_rounds)
+    short.forest_.truncate(n_trees_of(model.forest_, int(short.rounds_.sum())))
     short.n_estimators_ = n_rounds
     return short
 

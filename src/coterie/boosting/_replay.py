@@ -17,6 +17,7 @@ import numpy as np
 
 import coterie._engine as _engine
 from coterie._typing import FloatArray, RowArray
+from coterie.boosting.forest_rounds import rounds_in
 from coterie.data.encoding import Encoded
 from coterie.errors import InvalidParameter
 from coterie.fitting.warm_start import check_no_fewer
@@ -52,22 +53,28 @@ class ReplayedRounds:
         place = number % _ROUNDS_AT_ONCE
         if place == 0:
             self._evaluate(self._rounds[number : number + _ROUNDS_AT_ONCE])
-        trees = self._rounds[number]
-        for output in range(len(trees)):
-            contributions = self._contributions[:, place * len(trees) + output] / self._units[output]
+        n_outputs = len(self._units)
+        for output in range(n_outputs):
+            contributions = self._contributions[:, place * n_outputs + output] / self._units[output]
             scores[output] += contributions.astype(np.float32)
-        return trees
+        return self._rounds[number]
 
     def _evaluate(self, rounds: list[list[Any]]) -> None:
-        """What each tree of some rounds predicts for each row, a column for each tree."""
-        trees = [tree for each in rounds for tree in each]
-        forest: Any = _engine.Forest(self._encoded.n_features, len(trees))
-        for number, tree in enumerate(trees):
-            forest.add(tree, number)
-        self._contributions = np.zeros((self._encoded.n_rows, len(trees)))
+        """What each of some rounds predicts for each row, a column for each output."""
+        forest = self._side_by_side(rounds)
+        self._contributions = np.zeros((self._encoded.n_rows, forest.n_outputs))
         forest.add_scores(
             self._encoded.values, self._encoded.n_levels, self._contributions.reshape(-1), self._n_threads
         )
+
+    def _side_by_side(self, rounds: list[list[Any]]) -> Any:
+        """The trees of some rounds as one forest, in which each round has outputs of its own."""
+        n_outputs = len(self._units)
+        forest: Any = _engine.Forest(self._encoded.n_features, n_outputs * len(rounds))
+        for number, trees in enumerate(rounds):
+            for output, tree in enumerate(trees):
+                forest.add(tree, number * n_outputs + output)
+        return forest
 
 
 @dataclass(frozen=True)
@@ -98,14 +105,13 @@ class BoostingState:
                 hint="Set warm_start=True before the first fit.",
             )
 
-    def trees(self, n_outputs: int) -> list[list[list[Any]]]:
+    def trees(self) -> list[list[list[Any]]]:
         """The trees of each booster, round by round."""
         forest = self.forest if len(self.rounds) == 1 else self.unweighted
         boosters: list[list[list[Any]]] = [[] for _ in self.rounds]
-        place = 0
+        known = iter(rounds_in(forest))
         for number in range(int(max(self.rounds))):
             for booster, n_rounds in zip(boosters, self.rounds, strict=True):
                 if number < n_rounds:
-                    booster.append([forest.tree(place + output) for output in range(n_outputs)])
-                    place += n_outputs
+                    booster.append(next(known))
         return boosters

@@ -25,6 +25,7 @@ from coterie.boosting._replay import ReplayedRounds
 from coterie.data.encoding import Encoded
 from coterie.fitting.early_stopping import EarlyStopping, StoppingRule
 from coterie.losses import BoundLoss
+from coterie.losses.loss import Float32Array
 
 OnRound = Callable[[int, Callable[[], dict[str, Any]]], bool]
 
@@ -43,7 +44,8 @@ class Part:
 class Booster:
     """Grows round after round on one binned matrix, from some of its rows.
 
-    A *round* is one tree for each output of the loss; those of outputs that share their trees have the same splits.
+    A *round* is one tree for each output of the loss; those of outputs that share their trees have the same splits,
+    and those of classes that do are one tree with a value for each class, unless leaves have lines.
     The scores of the loss follow, for all rows of the matrix: those that took part and those that were left out.
 
     Parameters
@@ -54,6 +56,7 @@ class Booster:
     linear_leaves : whether the grower makes lines, for which it needs the features themselves beside the matrix.
     known : rounds of an earlier fit, which need not be grown again.
     nobody : whether no row takes part here, though rows of other workers do.
+    shared_trees : whether a round has one tree's splits for all outputs, grown along a random direction over them.
     varied : whether rounds draw what they look at, so that one without a split says nothing of the next.
     """
 
@@ -70,13 +73,15 @@ class Booster:
         known: ReplayedRounds | None = None,
         varied: bool = False,
         nobody: bool = False,
+        shared_trees: bool = False,
     ) -> None:
         self.loss = loss
         self.encoded = encoded
         self.left_out = part.left_out
         self.rounds: list[list[Any]] = []
         self.exhausted_after: int | None = None  # rounds, the last of which found nothing
-        self._varied = varied
+        self._varied = varied or shared_trees
+        self._shared_trees = shared_trees
         self._grower = grower
         self.part_rows = part.rows
         self._rows = part.rows
@@ -98,11 +103,14 @@ class Booster:
 
     def _next_round(self) -> list[Any]:
         loss, number = self.loss, len(self.rounds)
-        loss.begin_round()
+        if not self._shared_trees:
+            loss.begin_round()
         if self._known is not None and number < len(self._known):
             return self._known.repeat(number, loss.scores)
         if loss.joint_units is not None:
             return self._joint_trees()
+        if self._shared_trees:
+            return self._trees_of_one_direction()
         trees = []
         for output in range(loss.n_outputs):
             gradient, hessian = loss.derivatives(output)
@@ -127,12 +135,32 @@ class Booster:
             self._grower.add_predictions(output, self.loss.scores[output])
         return list(trees)
 
+    def _trees_of_one_direction(self) -> list[Any]:
+        """Splits that serve all outputs, with values that are each output's own."""
+        loss = self.loss
+        seed = (self._seed + len(self.rounds)) % 2**64
+        direction = random_direction(seed, loss.n_outputs)
+        splits = self._grower.grow_splits(
+            *loss.direction_derivatives(direction), self._rows, seed, *self._sampling, **self._nobody
+        )
+        trees = []
+        for output in range(loss.n_outputs):
+            trees.append(self._grower.tree_for(splits, *loss.derivatives(output), *self._values))
+            self._grower.add_predictions(loss.scores[output])
+        return trees if self._values else [_engine.Tree.joined(trees)]
+
     def trees_after(self, n_rounds: int) -> list[list[Any]]:
         """The model of so many rounds: their trees."""
         return self.rounds[:n_rounds]
 
     def settle(self) -> None:
         """Give the trees their final leaf values; no round comes after that."""
+
+
+def random_direction(seed: int, n_outputs: int) -> Float32Array:
+    """What each output counts in the splits of a tree that serves all: normal numbers, zero on average."""
+    drawn = np.random.Generator(np.random.PCG64(seed)).standard_normal(n_outputs)
+    return (drawn - drawn.mean()).astype(np.float32)
 
 
 def splits(trees: list[Any]) -> bool:

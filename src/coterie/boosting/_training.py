@@ -338,7 +338,7 @@ def _make_boosters(
             lines_by_default=fit.loss.linear_leaves,
         )
         sampling = sampling_of(plan.sampling_method, plan.subsample, len(part.rows) or data.n_rows)
-        varied = rounds_vary(options, sampling) or plan.params["dropout_rate"] > 0
+        varied = rounds_vary(options, sampling, policy) or plan.params["dropout_rate"] > 0
         seen = None
         if known:
             rounds = known[number] if varied else up_to_last_split(known[number])
@@ -353,6 +353,7 @@ def _make_boosters(
             linear_leaves=options.linear_leaves,
             known=seen,
             varied=varied,
+            shared_trees=policy.shared_trees,
         )
         boosters.append(booster)
     return boosters, init

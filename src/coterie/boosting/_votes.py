@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from coterie._typing import FloatArray, RowArray
+from coterie.boosting.forest_rounds import rounds_in
 from coterie.errors import InvalidInput
 from coterie.members.votes import VoteCount, Votes, check_vote_choices, refuse_soft_or_oob
 
@@ -53,21 +54,20 @@ def _scores_after(model: Any, X: Any, rounds: RowArray) -> Iterator[FloatArray]:
 
 def _largest_steps(model: Any) -> FloatArray:
     """By round: of each output, the largest steps of its trees added up; of the outputs, the one with the most."""
-    forest, place = model.forest_, 0
-    largest = np.zeros((model.n_estimators_, forest.n_outputs))
+    known = iter(rounds_in(model.forest_))
+    largest = np.zeros((model.n_estimators_, model.forest_.n_outputs))
     for number in range(model.n_estimators_):
-        for _ in range(forest.n_outputs * int((model.rounds_ > number).sum())):
-            largest[number, forest.first_output(place)] += _largest_step(forest.tree(place))
-            place += 1
+        for _ in range(int((model.rounds_ > number).sum())):
+            largest[number] += np.concatenate([_largest_steps_of(tree) for tree in next(known)])
     return np.asarray(largest.max(axis=1))
 
 
-def _largest_step(tree: Any) -> float:
-    """The largest size of the value of a leaf, also of leaves that are lines."""
+def _largest_steps_of(tree: Any) -> FloatArray:
+    """The largest size of a value of each output in the leaves, also of leaves that are lines."""
     leaves = tree.feature < 0
-    constant = np.abs(tree.value[leaves]).max()
+    constant = np.asarray(np.abs(tree.value[leaves]).max(axis=0))
     if len(tree.linear_first_term) == 0:
-        return float(constant)
+        return constant
     node = np.repeat(np.arange(tree.n_nodes), np.diff(tree.linear_first_term.astype(np.int64)))
     ends = tree.linear_slope * (np.stack([tree.linear_least, tree.linear_most]) - tree.linear_centre)
     low, high = (
@@ -75,4 +75,4 @@ def _largest_step(tree: Any) -> float:
         for each in (ends.min(axis=0), ends.max(axis=0))
     )
     low, high = np.maximum(low, tree.linear_low), np.minimum(high, tree.linear_high)
-    return float(max(constant, np.abs(low[leaves]).max(), np.abs(high[leaves]).max()))
+    return np.maximum(constant, max(np.abs(low[leaves]).max(), np.abs(high[leaves]).max()))

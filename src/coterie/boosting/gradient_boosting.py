@@ -20,6 +20,7 @@ from coterie._typing import (
     Growth,
     Holdout,
     InteractionConstraints,
+    MultiStrategy,
     SamplingMethod,
     TargetStatistics,
     UnknownCategory,
@@ -236,6 +237,10 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         What is minimised. Log loss, because its scores are probabilities that can be believed.
     class_weight : mapping, "balanced" or None
         Weights of the classes, times the weights of the rows.
+    multi_strategy : {"auto", "one_tree_per_class", "shared_trees"}
+        Of three or more classes: a round grows a tree for each, or one tree's splits, in whose leaves each class has
+        its own value. "auto" shares where that is better or faster: with `n_estimators="auto"`, XXX; never with a
+        number of rounds.
 """,
         oof="oof_proba_",
     )
@@ -258,6 +263,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     PARAMS: ClassVar[Params] = {
         "loss": [LossFor("binary")],
         **BOOSTING_PARAMS,
+        "multi_strategy": [OneOf("auto", "one_tree_per_class", "shared_trees")],
         "class_weight": [MappingLike(), OneOf("balanced"), None],
     }
 
@@ -297,6 +303,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         target_statistics: TargetStatistics = "auto",
         init: Any = None,
         class_weight: ClassWeight = None,
+        multi_strategy: MultiStrategy = "auto",
         early_stopping: bool | Auto = "auto",
         holdout: Holdout = "random",
         validation_fraction: float = 0.1,

@@ -39,6 +39,7 @@ class Policy:
     min_samples_leaf: int
     l2: float
     linear_leaves: bool
+    shared_trees: bool = False  # one tree's splits for all classes
 
 
 @dataclass(frozen=True)
@@ -210,6 +211,7 @@ def _policy(params: Mapping[str, Any], task: Task, growth: str, recipe: bool, n_
         min_samples_leaf=int(resolved("min_samples_leaf")),
         l2=float(resolved("l2_regularization")),
         linear_leaves=bool(resolved("linear_leaves")),
+        shared_trees=n_outputs > 1 and params.get("multi_strategy", "auto") == "shared_trees",
     )
 
 
@@ -279,6 +281,9 @@ _GROWTH = {
 _DEEPEST_OBLIVIOUS = 16
 _MOST = 2**31 - 1  # more than any tree can use
 
+# A class may have next to no hessian in a leaf that others asked for: longer steps of shared trees are damped.
+_FREE_STEP = 1.0
+
 # Rare levels of a category are pulled towards the node's mean, and a set of levels must earn its freedom.
 _LEVEL_SMOOTHING = 10.0
 _LEVEL_L2 = 1.0
@@ -303,6 +308,7 @@ def grow_options(
     _set_penalties(options, params, 1.0 if plan.unit_free else loss.scale)
     options.min_samples_split = min(int(params.get("min_samples_split", 2)), _MOST)
     _set_lines(options, params, policy, loss, lines_by_default=lines_by_default)
+    options.free_step = _FREE_STEP if policy.shared_trees and params["max_step"] is None else 0.0
     options.min_child_weight = float(params["min_child_weight"])
     options.max_features = plan.max_features
     options.level_smoothing = _LEVEL_SMOOTHING
@@ -368,13 +374,14 @@ def _set_penalties(options: Any, params: Mapping[str, Any], scale: float) -> Non
     options.path_smoothing = float(params["path_smoothing"])
 
 
-def rounds_vary(options: Any, sampling: tuple[Any, float]) -> bool:
-    """Whether each round looks at rows or features, or adds noise, that it draws anew.
+def rounds_vary(options: Any, sampling: tuple[Any, float], policy: Policy) -> bool:
+    """Whether each round looks at rows, features or a direction over the classes, or adds noise, that it draws anew.
 
     The rounding of derivatives differs from round to round as well, but a split has to gain more than that explains.
     """
     shares = (options.max_features, options.max_features_per_tree, options.max_features_per_level)
-    return bool(sampling[0] != _engine.SamplingMethod.none or min(shares) < 1 or options.split_noise > 0)
+    drawn = sampling[0] != _engine.SamplingMethod.none or min(shares) < 1 or policy.shared_trees
+    return bool(drawn or options.split_noise > 0)
 
 
 def takes_several_targets(linear_leaves: bool | str, y: Any) -> bool:

@@ -308,20 +308,16 @@ class _ShardReplay(ReplayedRounds):
         place = number % _ROUNDS_AT_ONCE
         if place == 0:
             self._add_up(self._rounds[number : number + _ROUNDS_AT_ONCE], scores.shape[1])
-        trees = self._rounds[number]
-        for output in range(len(trees)):
-            scores[output] += self._added[place * len(trees) + output]
-        return trees
+        for output in range(len(scores)):
+            scores[output] += self._added[place * len(scores) + output]
+        return self._rounds[number]
 
     def _add_up(self, rounds: Rounds, n_rows: int) -> None:
-        trees = [tree for each in rounds for tree in each]
-        forest: Any = _engine.Forest(self._encoded.n_features, len(trees))
-        for number, tree in enumerate(trees):
-            forest.add(tree, number)
+        forest = self._side_by_side(rounds)
         units = np.tile(self._units, len(rounds))
-        self._added = np.empty((len(trees), n_rows), dtype=np.float32)
+        self._added = np.empty((len(units), n_rows), dtype=np.float32)
         for rows, values in self._features.blocks():
-            found = np.zeros((rows.stop - rows.start, len(trees)))
+            found = np.zeros((rows.stop - rows.start, len(units)))
             forest.add_scores(values, self._encoded.n_levels, found.reshape(-1), self._n_threads)
             self._added[:, rows] = (found / units).T.astype(np.float32)
 
@@ -391,7 +387,7 @@ class ShardTrainer:
             plan, policy, loss, shard.train, made_from=(), lines_by_default=shard.loss.linear_leaves
         )
         sampling = sampling_of(plan.sampling_method, plan.subsample, own.n_learning)
-        varied = rounds_vary(options, sampling)
+        varied = rounds_vary(options, sampling, policy)
         seen = None
         if known:
             rounds = known if varied else up_to_last_split(known)
@@ -408,6 +404,7 @@ class ShardTrainer:
             known=seen,
             varied=varied,
             nobody=own.nobody,
+            shared_trees=policy.shared_trees,
         )
 
     def _grower(self, options: Any, loss: BoundLoss) -> Any:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coterie import _engine
+from coterie.boosting.forest_rounds import rounds_in
 from coterie.boosting.shards import Collective, Rounds, Shard, ShardFeatures, ShardTrainer, TrainedBoosting
 from coterie.distributed.collective import GangAborted
 
@@ -150,15 +151,9 @@ def packed_rounds(known: KnownRounds, n_features: int, n_outputs: int) -> Packed
     return [[_forest_of(rounds, n_features, n_outputs) for rounds in boosters] for boosters in known]
 
 
-def unpacked(packed: PackedRounds, n_outputs: int) -> KnownRounds:
+def unpacked(packed: PackedRounds) -> KnownRounds:
     """Rounds that came as forests."""
-    return [
-        [
-            [[forest.tree(first + k) for k in range(n_outputs)] for first in range(0, len(forest), n_outputs)]
-            for forest in boosters
-        ]
-        for boosters in packed
-    ]
+    return [[rounds_in(forest) for forest in boosters] for boosters in packed]
 
 
 def joined(known: KnownRounds, new: KnownRounds) -> None:

@@ -13,6 +13,7 @@ from coterie.losses.loss import (
     LEAST_SHARE,
     BoundLoss,
     Derivatives,
+    Float32Array,
     InitScore,
     Loss,
     LossTask,
@@ -84,6 +85,19 @@ class BoundMultinomialLogLoss(UnscaledBoundLoss):
 
     def begin_round(self) -> None:
         _engine.log_sum_exp(self.scores.reshape(-1), self.n_outputs, self._log_sum, self._n_threads)
+
+    def direction_derivatives(self, direction: Float32Array) -> Derivatives:
+        _engine.softmax_direction_derivatives(
+            self.scores.reshape(-1),
+            direction,
+            self._codes,
+            self._weight,
+            self._log_sum,
+            self._gradient,
+            self._hessian,
+            self._n_threads,
+        )
+        return self._gradient, self._hessian
 
     def derivatives(self, output: int) -> Derivatives:
         _engine.softmax_derivatives(

@@ -142,6 +142,13 @@ class BoundLoss(ABC):
         """For outputs that share their trees: gradients, one row per output, and the hessian of all of them."""
         raise AssertionError("each output has trees of its own")
 
+    def direction_derivatives(self, direction: Float32Array) -> Derivatives:
+        """For trees that serve all outputs: derivatives along a direction over the raw predictions.
+
+        It takes the place of `begin_round`: the derivatives of single outputs come after it, at the same scores.
+        """
+        raise AssertionError("the outputs of this loss do not share trees")
+
     def leaf_quantile(self, output: int) -> LeafQuantile | None:
         """The quantile that leaves hold, for losses whose derivatives do not tell how far to go."""
         return None

@@ -16,7 +16,11 @@ namespace {
 }  // namespace
 
 LossKernels loss_kernels() {
-    return {.log_loss = log_loss, .squared_error = squared_error, .log_sum_exp = log_sum_exp, .softmax = softmax};
+    return {.log_loss = log_loss,
+            .squared_error = squared_error,
+            .log_sum_exp = log_sum_exp,
+            .softmax = softmax,
+            .softmax_direction = softmax_direction};
 }
 
 RoundingKernels rounding_kernels() { return {.sizes = sizes, .sum_sizes = sum_sizes, .round_pairs = round_pairs}; }

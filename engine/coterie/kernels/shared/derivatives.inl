@@ -103,6 +103,58 @@ void softmax(const float* score, const float* log_sum, const std::int32_t* y, st
     }
 }
 
+void softmax_direction(const ClassScores& scores, const std::int32_t* y, const float* direction, const float* weight,
+                       std::size_t n, float* log_sum, float* gradient, float* hessian) {
+    constexpr std::size_t kBlock = 256;
+    float highest[kBlock];
+    float origin[kBlock];
+    float sum[kBlock];
+    float first[kBlock];
+    float second[kBlock];
+    for (std::size_t begin = 0; begin < n; begin += kBlock) {
+        const std::size_t m = n - begin < kBlock ? n - begin : kBlock;
+        for (std::size_t i = 0; i < m; ++i) {
+            highest[i] = scores.values[begin + i];
+            origin[i] = direction[0];
+            sum[i] = first[i] = second[i] = 0.0f;
+        }
+        for (std::size_t k = 1; k < scores.n_classes; ++k) {
+            const float* column = scores.values + k * scores.stride + begin;
+            const float here = direction[k];
+            for (std::size_t i = 0; i < m; ++i) {
+                const bool higher = column[i] > highest[i];
+                highest[i] = higher ? column[i] : highest[i];
+                origin[i] = higher ? here : origin[i];
+            }
+        }
+        // Measured from the likeliest class, whose share may be nearly 1, nothing cancels.
+        for (std::size_t k = 0; k < scores.n_classes; ++k) {
+            const float* column = scores.values + k * scores.stride + begin;
+            const float here = direction[k];
+            for (std::size_t i = 0; i < m; ++i) {
+                const float part = exp_of(column[i] - highest[i]);
+                const float away = here - origin[i];
+                const float moment = part * away;
+                sum[i] += part;
+                first[i] += moment;
+                second[i] += moment * away;
+            }
+        }
+        for (std::size_t i = 0; i < m; ++i) {
+            log_sum[begin + i] = highest[i] + log_of(sum[i]);
+            const float mean = first[i] / sum[i];
+            const float h = second[i] / sum[i] - mean * mean;
+            gradient[begin + i] = mean - (direction[y[begin + i]] - origin[i]);
+            hessian[begin + i] = h > 1e-16f ? h : 1e-16f;
+        }
+    }
+    if (weight == nullptr) return;
+    for (std::size_t i = 0; i < n; ++i) {
+        gradient[i] *= weight[i];
+        hessian[i] *= weight[i];
+    }
+}
+
 SizeBits sizes(const float* values, std::size_t n) {
     std::int32_t most[kLanes] = {};  // as integers, sizes are in the order of the numbers, and NaN is above them
     std::int32_t bits[kLanes] = {};

@@ -229,7 +229,7 @@ class DaskGang:
     def _concluded(self, epochs: list[Epoch]) -> TrainedBoosting | None:
         rounds = epochs[0].rounds
         assert rounds is not None
-        joined(self.known, unpacked(rounds, self._n_outputs))
+        joined(self.known, unpacked(rounds))
         result = epochs[0].result
         if result is not None and result.held_out is not None:
             parts = [each.result.held_out for each in epochs if each.result is not None]
@@ -263,7 +263,7 @@ class DaskGang:
 
     def _learn(self, packed: PackedRounds) -> None:
         """Take rounds that are new; what members hold is the beginning of one sequence."""
-        for stage, boosters in enumerate(unpacked(packed, self._n_outputs)):
+        for stage, boosters in enumerate(unpacked(packed)):
             if stage == len(self.known):
                 self.known.append([[] for _ in boosters])
             for held, rounds, seen in zip(

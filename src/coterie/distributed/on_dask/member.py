@@ -72,7 +72,7 @@ def begin(
         lambda: shard_features(cut, binning, communicator, shard.first_row, n_threads),
         own,
         n_threads,
-        unpacked(known, max(1, shard.n_outputs)),
+        unpacked(known),
         watched=watched,
     )
     own.session.start()
