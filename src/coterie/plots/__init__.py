@@ -10,6 +10,7 @@ from coterie.plots.members.member_displays import (
     MarginDisplay,
     VotersDisplay,
 )
+from coterie.plots.rounds.residual_fit_display import ResidualFitDisplay
 from coterie.plots.rounds.round_displays import ErrorBoundDisplay, RoundsDisplay
 from coterie.plots.scores.error_displays import BiasVarianceDisplay, BootstrapDisplay, CalibrationDisplay
 
@@ -27,6 +28,7 @@ __all__ = [
     "ImportanceDisplay",
     "KappaErrorDisplay",
     "MarginDisplay",
+    "ResidualFitDisplay",
     "RoundsDisplay",
     "VotersDisplay",
 ]
