@@ -10,6 +10,7 @@ from coterie.diagnostics.fit_by_step import FitBySteps, fit_by_step
 from coterie.diagnostics.importance import Importance, importance
 from coterie.diagnostics.margins import Margins, error_by_round, margins
 from coterie.diagnostics.regions import DecisionRegions, decision_regions
+from coterie.diagnostics.row_weights import RowWeights, row_weights
 from coterie.diagnostics.voters import Voters, independent_voters, voters
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Importance",
     "Margins",
     "Reliability",
+    "RowWeights",
     "Voters",
     "bias_variance",
     "bootstrap",
@@ -39,5 +41,6 @@ __all__ = [
     "independent_voters",
     "interaction_strength",
     "margins",
+    "row_weights",
     "voters",
 ]

@@ -180,6 +180,16 @@ def _check_model(model: Any, rounds: Any, members: Any) -> None:
         )
 
 
+def plane_axes(X: Any, columns: Any, where: str) -> tuple[PlaneAxis, PlaneAxis]:
+    """The axes of two columns of a table, where its rows are drawn as points."""
+    places = chosen_columns(columns, X, table_shape(X), where).places
+    if len(places) != 2 or places[0] == places[1]:
+        raise unexpected("columns", columns, "two different columns")
+    X = row_indexable(X)
+    x, y = (plane_axis(X, read_table(X), place, 60)[0] for place in places)
+    return x, y
+
+
 class _Plane:
     """The two axes, and tables with a row for each place of the grid: x runs fastest."""
 

@@ -12,6 +12,7 @@ from coterie.plots.members.member_displays import (
 )
 from coterie.plots.rounds.residual_fit_display import ResidualFitDisplay
 from coterie.plots.rounds.round_displays import ErrorBoundDisplay, RoundsDisplay
+from coterie.plots.rounds.weights_display import WeightsDisplay
 from coterie.plots.scores.error_displays import BiasVarianceDisplay, BootstrapDisplay, CalibrationDisplay
 
 __all__ = [
@@ -31,4 +32,5 @@ __all__ = [
     "ResidualFitDisplay",
     "RoundsDisplay",
     "VotersDisplay",
+    "WeightsDisplay",
 ]

@@ -11,6 +11,7 @@ from coterie.diagnostics.votes import chosen_rounds
 from coterie.plots.animation import AnimationFrame
 from coterie.plots.chart import Axis, Chart, Line, Mark, Points
 from coterie.plots.display import Display
+from coterie.plots.plane import chart_axis
 
 _MOST_ROWS = 600  # drawn, spread evenly over the table
 _MOST_FRAMES = 60
@@ -105,7 +106,7 @@ class ResidualFitDisplay(Display):
         low, high = _limits(np.concatenate([steps.y[np.isfinite(steps.y)], steps.curves.ravel()]))
         return Chart(
             f"Prediction {_name_of(number)}",
-            self._x_axis(),
+            chart_axis(steps.x),
             Axis("target", low, high),
             (Line("prediction", steps.x.values, steps.curves[number], steps=False),),
             points=(Points("rows", steps.x.place[rows], steps.y[rows]),),
@@ -114,14 +115,15 @@ class ResidualFitDisplay(Display):
     def _residuals(self, number: int) -> Chart:
         steps, rows = self.steps, self._drawn
         low, high = _limits(np.append(steps.y - steps.predictions[0], 0.0))
-        ends = np.array([self._x_axis().low, self._x_axis().high])
+        x = chart_axis(steps.x)
+        ends = np.array([x.low, x.high])
         zero = Line("zero", ends, np.zeros(2), faint=True)
         tree = steps.next_tree(number)  # nothing after the last round, and a colour all the same
         name = "next tree" if steps.learning_rate != 1 else "next step"
         lines = (zero, Line(name, steps.x.values, tree))
         title = f"Residuals {_name_of(number)}"
         points = (Points("residuals", steps.x.place[rows], steps.residuals(number)[rows]),)
-        return Chart(title, self._x_axis(), Axis("target - prediction", low, high), lines, points=points)
+        return Chart(title, x, Axis("target - prediction", low, high), lines, points=points)
 
     def _errors(self, number: int) -> Chart:
         steps = self.steps
@@ -145,13 +147,6 @@ class ResidualFitDisplay(Display):
     def _drawn(self) -> AnyArray:
         n_rows = len(self.steps.y)
         return np.linspace(0, n_rows - 1, min(n_rows, _MOST_ROWS)).round().astype(np.int64)
-
-    def _x_axis(self) -> Axis:
-        x = self.steps.x
-        if x.levels:
-            return Axis(x.name, -0.5, len(x.levels) - 0.5, names=x.levels)
-        half = (x.values[1] - x.values[0]) / 2
-        return Axis(x.name, float(x.values[0] - half), float(x.values[-1] + half), dates=x.holds_dates)
 
     def __repr__(self) -> str:
         shown = ", ".join(map(str, self.rounds)) if len(self.rounds) <= 6 else f"{len(self.rounds)} of them"
