@@ -41,7 +41,7 @@ class RowWeights:
 
     @property
     def n_effective(self) -> FloatArray:
-        """How many rows of equal weight would be as uneven: 1 / the sum of squares, before each round and at the end."""
+        """How many rows of equal weight would be as uneven: 1 / the sum of squares, by round."""
         return np.asarray(1 / (self.weights**2).sum(axis=1))
 
     def rows_with(self, share: float = 0.5) -> RowArray:
