@@ -135,6 +135,11 @@ class Learner:
         ]
         return members[0] if len(members) == 1 else members
 
+    def drawn_rows(self, weight: FloatArray, seed: int) -> RowArray:
+        """The rows that `fit` draws."""
+        assert self._draws is not None
+        return self._draws.draw(weight, int(spawn_seeds(seed, 2)[0]))
+
     def _targets(self, codes: AnyArray) -> FloatArray:
         """For regressors: -1 and 1, or for each of K classes K - 1 where it is right and -1 elsewhere."""
         n_classes = len(self._classes)

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from coterie._typing import AnyArray, FloatArray
+from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.adaboost._stumps import StumpFitter, stump_shares
 from coterie.adaboost._votes import MOST_VOTE, MemberVotes, gains_of, leads_of
 from coterie.errors import InvalidInput
@@ -74,6 +74,8 @@ class Fitter(Protocol):
 
     def own_shares(self, member: Any) -> FloatArray: ...
 
+    def drawn_rows(self, weight: FloatArray, seed: int) -> RowArray: ...
+
 
 class MemberRounds:
     """Weights of the rows as arrays.
@@ -103,6 +105,10 @@ class MemberRounds:
         wrong = chosen_classes(scores_of_shares(self._latest_shares)) != self._codes
         all_right = not bool((wrong & (self._first > 0)).any())
         return MemberVotes(self.row_weights(), gains_of(self._latest_shares, self._codes), wrong, all_right)
+
+    def drawn_rows(self, seed: int) -> RowArray:
+        """The rows that a member of this seed is fitted to, with the weights as they are; a row may be there twice."""
+        return self._fitter.drawn_rows(self.row_weights(), seed)
 
     def is_useful(self) -> bool:
         return True

@@ -6,7 +6,7 @@ import numpy as np
 
 import coterie._engine as _engine
 from coterie._storage import expect, storable
-from coterie._typing import AnyArray, BoolArray, FloatArray
+from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray
 from coterie._value_types import BOOL, COUNT, INTEGER, LABELS, NONE, NUMBER, array, instance
 from coterie.adaboost._learners import WeightedDraws
 from coterie.adaboost._votes import centred_logs, one_hot
@@ -193,6 +193,11 @@ class StumpFitter:
             np.asarray(np.bincount(places, weights=weight, minlength=2 * n_classes), dtype=np.float64)
         )
         return stump
+
+    def drawn_rows(self, weight: FloatArray, seed: int) -> RowArray:
+        """The rows that `fit` draws."""
+        assert self._draws is not None
+        return self._draws.draw(weight, seed)
 
     def own_shares(self, member: Stump) -> FloatArray:
         """Shares of the training rows."""

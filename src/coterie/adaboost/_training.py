@@ -21,7 +21,7 @@ from coterie._params import (
     spawn_seeds,
 )
 from coterie._storage import storable
-from coterie._typing import AnyArray, FloatArray
+from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie._value_types import ANY, FLOAT_VECTOR, MODEL, NONE, NUMBER, TEXT, dict_of, list_of
 from coterie.adaboost._learners import Learner, WeightedDraws, as_given_to_learners, check_learner
 from coterie.adaboost._rounds import (
@@ -306,3 +306,23 @@ def boost(
             return
         if log.ended is not None:
             return
+
+
+def weights_by_round(
+    estimator: Any, rounds: Rounds, rows: AnyArray, n_rows: int, log: RoundLog, seed: int
+) -> tuple[FloatArray, RowArray | None]:
+    """The weights before each round of a fit and after the last, and how often rows were drawn; see the estimator."""
+    n_members = len(log.members)
+    weights = np.zeros((n_members + 1, n_rows))
+    resamples = estimator.method_ == "resample"
+    draws = np.zeros((n_members, n_rows), dtype=np.int64) if resamples else None
+    for number, seed_of_round in enumerate(spawn_seeds(seed, n_members)):
+        weights[number, rows] = rounds.row_weights()
+        if draws is not None and isinstance(rounds, MemberRounds):
+            drawn = rounds.drawn_rows(int(seed_of_round))
+            draws[number, rows] = np.bincount(drawn, minlength=len(rows))
+        rounds.recall(log.members[number])
+        votes = log.votes_after(number + 1)
+        rounds.count(float(votes[-1]), votes if log.vote_rows else None)
+    weights[n_members, rows] = rounds.row_weights()
+    return weights, draws

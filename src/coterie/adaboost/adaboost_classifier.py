@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import Params
 from coterie._storage import Fitted, storable_estimator
@@ -14,6 +16,7 @@ from coterie._typing import (
     CategoricalFeatures,
     ClassWeight,
     FloatArray,
+    RowArray,
     RowsOrWeights,
     UnknownCategory,
 )
@@ -31,11 +34,12 @@ from coterie.adaboost._training import (
     check_together,
     method_of,
     rounds_for,
+    weights_by_round,
 )
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.data.streaming.scan import Scan
 from coterie.data.streaming.training import prepare_whole_scan
-from coterie.errors import ModelFileError
+from coterie.errors import InvalidInput, ModelFileError
 from coterie.fitting.checkpoint_lists import CheckpointedLists, check_numbers, lists_in_checkpoint
 from coterie.fitting.checkpoint_writer import CheckpointWriter
 from coterie.fitting.estimator import FitRun, FitSignature, signature_of
@@ -207,6 +211,53 @@ class AdaBoostClassifier(BaseAdaBoost):
             self._conclude(log, has_eval_set=own_eval_set is not None)
             self._trace, self._settings = replace(signature, seed=run.seed), settings
         return self
+
+    def row_weights_by_round(
+        self, X: Any, y: Any, sample_weight: Any = None
+    ) -> tuple[FloatArray, RowArray | None]:
+        """The weights of the training rows before each round, and how often each row was drawn.
+
+        They are computed on request, from the training table and the members as they are: a fitted model does not grow
+        by a number for each row and round.
+
+        Parameters
+        ----------
+        X, y, sample_weight : what `fit` was given
+
+        Returns
+        -------
+        weights : array of shape (n_estimators_ + 1, n_rows)
+            What each member was fitted with; they sum to one. The last are those after the last round.
+        draws : array of ints of shape (n_estimators_, n_rows), or None
+            How often each member drew each row, with method_ "resample".
+
+        Examples
+        --------
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 0]
+        >>> AdaBoostClassifier(n_estimators=2).fit(X, y).row_weights_by_round(X, y)[0].round(3)
+        array([[0.25 , 0.25 , 0.25 , 0.25 ],
+               [0.167, 0.5  , 0.167, 0.167],
+               [0.5  , 0.3  , 0.1  , 0.1  ]])
+        """
+        check_is_fitted(self, "estimators_")
+        twin = copy(self)
+        train = twin._prepare(X, y, sample_weight)
+        is_same = np.array_equal(twin.classes_, self.classes_) and train.n_rows == len(self.row_weights_)
+        if is_same and self.n_classes_ == 1:
+            return self.row_weights_[None], None
+        found = None
+        if is_same:
+            seed = int(self._trace.seed)
+            rounds, rows = rounds_for(twin, X, train, seed, twin._n_threads())
+            found = weights_by_round(twin, rounds, rows, train.n_rows, self._log, seed)
+        if found is None or not np.allclose(found[0][-1], self.row_weights_, atol=1e-9):
+            raise InvalidInput.expecting(
+                "X, y or sample_weight are not those of fit: the rows do not have the weights that it ended with",
+                "the training table, in the same order",
+                "X",
+                X,
+            )
+        return found
 
     def _check_parameters(self) -> None:
         check_together(self)

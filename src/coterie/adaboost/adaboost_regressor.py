@@ -1,6 +1,7 @@
 """AdaBoost.R2: members that look at the rows which the members before them got wrong, and a weighted median."""
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -27,7 +28,7 @@ from coterie.adaboost._learners import as_given_to_learners, prepare_rows
 from coterie.data.parts import rows_of
 from coterie.data.prepare import prepare_training
 from coterie.data.streaming.prediction import by_batches
-from coterie.errors import InvalidParameter
+from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.checkpoint_lists import CheckpointedLists, lists_in_checkpoint
 from coterie.fitting.estimator import Estimator, FitRun
@@ -185,6 +186,46 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
                 with checkpoint.recording(kept.collect):
                     self._run_rounds(X, target, weight, run, members, known, kept)
         return self
+
+    def row_weights_by_round(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
+        """The weights of the training rows before each round and after the last, which each sum to one.
+
+        They are computed on request, from the training table and the members as they are: a fitted model does not grow
+        by a number for each row and round.
+
+        Parameters
+        ----------
+        X, y, sample_weight : what `fit` was given
+
+        Returns
+        -------
+        array of shape (n_estimators_ + 1, n_rows)
+        """
+        check_is_fitted(self, "estimators_")
+        twin, learner = copy(self), self._base_learner()
+        prepare = prepare_training if self.estimator is None else prepare_rows
+        train = prepare(twin, X, y, sample_weight, task="regression")
+        target, weight = train.target.values, train.weight
+        X = as_given_to_learners(X, twin.schema_)
+        rows = np.arange(train.n_rows) if weight is None else np.flatnonzero(weight)
+        if len(rows) < train.n_rows:
+            X, target, weight = rows_of(X, rows), target[rows], weight[rows]
+        log_weight = np.log(np.ones(len(rows)) if weight is None else weight)
+        found, losses = np.zeros((len(self.estimators_) + 1, train.n_rows)), []
+        for number, member in enumerate(self.estimators_):
+            parts = found[number, rows] = _shares(log_weight)
+            outcome = self._evaluated(learner.predict(member, X, len(rows)), target, parts, log_weight)
+            losses.append(outcome.loss)
+            log_weight = outcome.log_weight
+        found[-1, rows] = _shares(log_weight)
+        if not np.allclose(losses, self.estimator_errors_, atol=1e-9):
+            raise InvalidInput.expecting(
+                "X, y or sample_weight are not those of fit: the members have other losses on them",
+                "the training table",
+                "X",
+                X,
+            )
+        return found
 
     def _run_rounds(
         self,

@@ -6,9 +6,11 @@ from coterie.diagnostics.bootstrap import BootstrapError, bootstrap
 from coterie.diagnostics.calibration import Calibration, Reliability, calibration
 from coterie.diagnostics.dependence import Dependence, DependenceCurve, dependence, interaction_strength
 from coterie.diagnostics.diversity import Ambiguity, Diversity, diversity
+from coterie.diagnostics.fit_by_step import FitBySteps, fit_by_step
 from coterie.diagnostics.importance import Importance, importance
 from coterie.diagnostics.margins import Margins, error_by_round, margins
 from coterie.diagnostics.regions import DecisionRegions, decision_regions
+from coterie.diagnostics.row_weights import RowWeights, row_weights
 from coterie.diagnostics.voters import Voters, independent_voters, voters
 
 __all__ = [
@@ -20,9 +22,11 @@ __all__ = [
     "Dependence",
     "DependenceCurve",
     "Diversity",
+    "FitBySteps",
     "Importance",
     "Margins",
     "Reliability",
+    "RowWeights",
     "Voters",
     "bias_variance",
     "bootstrap",
@@ -32,9 +36,11 @@ __all__ = [
     "dependence",
     "diversity",
     "error_by_round",
+    "fit_by_step",
     "importance",
     "independent_voters",
     "interaction_strength",
     "margins",
+    "row_weights",
     "voters",
 ]

@@ -180,6 +180,16 @@ def _check_model(model: Any, rounds: Any, members: Any) -> None:
         )
 
 
+def plane_axes(X: Any, columns: Any, where: str) -> tuple[PlaneAxis, PlaneAxis]:
+    """The axes of two columns of a table, where its rows are drawn as points."""
+    places = chosen_columns(columns, X, table_shape(X), where).places
+    if len(places) != 2 or places[0] == places[1]:
+        raise unexpected("columns", columns, "two different columns")
+    X = row_indexable(X)
+    x, y = (plane_axis(X, read_table(X), place, 60)[0] for place in places)
+    return x, y
+
+
 class _Plane:
     """The two axes, and tables with a row for each place of the grid: x runs fastest."""
 
@@ -187,7 +197,7 @@ class _Plane:
         self, X: Any, table: Table, places: tuple[int, ...], resolution: int, others: str, max_rows: int
     ) -> None:
         self._X, self._table, self._places = X, table, places
-        built = [_axis(X, table, place, resolution) for place in places]
+        built = [plane_axis(X, table, place, resolution) for place in places]
         (self.x, x_rows), (self.y, y_rows) = built
         n_x, n_y = len(self.x.values), len(self.y.values)
         self._at = [np.tile(np.arange(n_x), n_y), np.repeat(np.arange(n_y), n_x)]
@@ -199,11 +209,7 @@ class _Plane:
     def tables(self) -> Iterator[Any]:
         """One table for each row that the other columns are taken from."""
         for row in self._base.tolist():
-            one = rows_of(self._X, np.array([row]))
-            if self._typical:
-                for place in range(self._table.n_columns):
-                    held = np.array([_typical_row(self._table, place)])
-                    one = with_column_from_rows(one, place, held, source=self._X)
+            one = typical_of(self._X, self._table) if self._typical else rows_of(self._X, np.array([row]))
             cells = rows_of(one, np.zeros(len(self._at[0]), dtype=np.int64))
             for axis, place, at, rows in zip(
                 (self.x, self.y), self._places, self._at, self._rows, strict=True
@@ -215,7 +221,7 @@ class _Plane:
             yield cells
 
 
-def _axis(X: Any, table: Table, place: int, resolution: int) -> tuple[PlaneAxis, RowArray | None]:
+def plane_axis(X: Any, table: Table, place: int, resolution: int) -> tuple[PlaneAxis, RowArray | None]:
     """An axis, and rows that hold its values where they are not made up."""
     column, name = table.column(place), table.label(place)
     grid = grid_of(column, table.n_rows)
@@ -238,7 +244,7 @@ def _axis(X: Any, table: Table, place: int, resolution: int) -> tuple[PlaneAxis,
     return axis, grid.rows[known[nearest]]
 
 
-def _typical_row(table: Table, place: int) -> int:
+def typical_row(table: Table, place: int) -> int:
     """A row that holds the lower median of a column, or its most frequent level; of several, the first."""
     column = table.column(place)
     if column.levels is None:
@@ -251,6 +257,14 @@ def _typical_row(table: Table, place: int) -> int:
     codes = column.values.astype(np.int64)
     known = np.flatnonzero(codes >= 0)
     return int(known[codes[known] == np.bincount(codes[known]).argmax()][0]) if len(known) else 0
+
+
+def typical_of(X: Any, table: Table) -> Any:
+    """One row in the type of X whose columns each hold what is typical of them."""
+    one = rows_of(X, np.array([0]))
+    for place in range(table.n_columns):
+        one = with_column_from_rows(one, place, np.array([typical_row(table, place)]), source=X)
+    return one
 
 
 _SharesOf = Callable[[Any], FloatArray]  # of a table, shape (n_stages, n_rows, n_classes)

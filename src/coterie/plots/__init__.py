@@ -11,7 +11,9 @@ from coterie.plots.members.member_displays import (
     MarginDisplay,
     VotersDisplay,
 )
+from coterie.plots.rounds.residual_fit_display import ResidualFitDisplay
 from coterie.plots.rounds.round_displays import ErrorBoundDisplay, RoundsDisplay
+from coterie.plots.rounds.weights_display import WeightsDisplay
 from coterie.plots.scores.error_displays import BiasVarianceDisplay, BootstrapDisplay, CalibrationDisplay
 
 __all__ = [
@@ -29,6 +31,8 @@ __all__ = [
     "ImportanceDisplay",
     "KappaErrorDisplay",
     "MarginDisplay",
+    "ResidualFitDisplay",
     "RoundsDisplay",
     "VotersDisplay",
+    "WeightsDisplay",
 ]

@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 
 from coterie._params import in_short
-from coterie._typing import AnyArray, FloatArray
+from coterie._typing import AnyArray
 from coterie.data.parts import table_shape
-from coterie.diagnostics.regions import DecisionRegions, PlaneAxis, decision_regions
+from coterie.diagnostics.regions import DecisionRegions, decision_regions
 from coterie.diagnostics.votes import codes_of
 from coterie.errors import InvalidParameter
 from coterie.plots.animation import AnimationFrame
-from coterie.plots.chart import Axis, Chart, Points, Regions
+from coterie.plots.chart import Chart, Points, Regions
 from coterie.plots.display import Display
+from coterie.plots.plane import beside_each_other, chart_axis
 
 _MOST_ROWS = 400  # drawn, spread evenly over the table; more hide the regions
 _MOST_PANELS = 9
@@ -137,8 +138,8 @@ class BoundaryDisplay(Display):
             title = f"Decision regions, {title}"
         return Chart(
             title,
-            _chart_axis(regions.x),
-            _chart_axis(regions.y),
+            chart_axis(regions.x),
+            chart_axis(regions.y),
             points=self._points(),
             regions=Regions(codes.astype(np.int64), strength),
         )
@@ -152,7 +153,7 @@ class BoundaryDisplay(Display):
         rows = np.arange(len(self.codes))
         if len(rows) > _MOST_ROWS:
             rows = np.linspace(0, len(rows) - 1, _MOST_ROWS).round().astype(np.int64)
-        x, y = _spread(self.regions.x, rows, 0.618034), _spread(self.regions.y, rows, 0.754878)
+        x, y = beside_each_other(self.regions.x, self.regions.y, rows)
         return tuple(
             Points(label, x[self.codes[rows] == code], y[self.codes[rows] == code], outlined=True)
             for code, label in enumerate(labels)
@@ -166,18 +167,3 @@ class BoundaryDisplay(Display):
 
 def _codes(y: Any, X: Any, classes: AnyArray) -> AnyArray | None:
     return None if y is None else codes_of(y, classes, table_shape(X).n_rows)
-
-
-def _chart_axis(axis: PlaneAxis) -> Axis:
-    if axis.levels:
-        return Axis(axis.name, -0.5, len(axis.levels) - 0.5, names=axis.levels)
-    half = (axis.values[1] - axis.values[0]) / 2
-    return Axis(
-        axis.name, float(axis.values[0] - half), float(axis.values[-1] + half), dates=axis.holds_dates
-    )
-
-
-def _spread(axis: PlaneAxis, rows: AnyArray, step: float) -> FloatArray:
-    """Where points are; those of one level lie beside each other, as they would hide each other otherwise."""
-    found = axis.place[rows]
-    return found if not axis.levels else found + 0.6 * ((step * np.arange(len(rows))) % 1 - 0.5)

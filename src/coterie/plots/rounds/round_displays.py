@@ -1,15 +1,19 @@
 """Errors by round: those of an ensemble on training rows and others, and of AdaBoost with its bounds."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import is_classifier
 
 from coterie._params import in_short
 from coterie._typing import AnyArray, FloatArray
 from coterie.diagnostics import error_by_round
 from coterie.diagnostics.bounds import AdaBoostBounds, adaboost
+from coterie.diagnostics.fit_by_step import error_by_round_of_numbers, spread_evenly
 from coterie.errors import InvalidParameter
+from coterie.plots.animation import AnimationFrame
 from coterie.plots.chart import Axis, Chart, Line, Mark
 from coterie.plots.display import Display
 
@@ -78,11 +82,14 @@ class ErrorBoundDisplay(Display):
 
 
 class RoundsDisplay(Display):
-    """The error rate of an ensemble after each of its rounds, on training rows and on test rows.
+    """The error of an ensemble after each of its rounds, on training rows and on test rows.
+
+    It is the error rate of classes, and the mean squared error of numbers.
 
     Parameters
     ----------
-    training_error, test_error : arrays of shape (n_rounds,), error rates; NaN where they are not known
+    training_error, test_error : arrays of shape (n_rounds,), errors; NaN where they are not known
+    measure : str, what the errors are: "error rate", or another name for errors that may be above 1
 
     Examples
     --------
@@ -93,7 +100,10 @@ class RoundsDisplay(Display):
     array([1, 2, 3, 4])
     """
 
-    def __init__(self, training_error: ArrayLike, test_error: ArrayLike) -> None:
+    def __init__(
+        self, training_error: ArrayLike, test_error: ArrayLike, *, measure: str = "error rate"
+    ) -> None:
+        self.measure = measure
         self.training_error: FloatArray = np.asarray(training_error, dtype=np.float64)
         self.test_error: FloatArray = np.asarray(test_error, dtype=np.float64)
         shapes = self.training_error.shape, self.test_error.shape
@@ -109,7 +119,10 @@ class RoundsDisplay(Display):
     def from_estimator(
         cls, model: Any, X: Any, y: Any, X_test: Any, y_test: Any, *, votes: str = "hard"
     ) -> "RoundsDisplay":
-        """Evaluate a fitted ensemble on two tables; `votes` as in `coterie.diagnostics.margins`."""
+        """Evaluate a fitted ensemble on two tables; `votes`, of classifiers, as in `coterie.diagnostics.margins`."""
+        if not is_classifier(model):
+            both = (error_by_round_of_numbers(model, *own) for own in ((X, y), (X_test, y_test)))
+            return cls(*both, measure="mean squared error")
         return cls(
             error_by_round(model, X, y, votes=votes), error_by_round(model, X_test, y_test, votes=votes)
         )
@@ -127,16 +140,30 @@ class RoundsDisplay(Display):
         rounds = np.arange(1.0, len(self.training_error) + 1)
         right = np.flatnonzero(self.training_error == 0)
         highest = float(np.nanmax([self.training_error, self.test_error], initial=0.0))
+        top = 1.15 * highest or 1.0
+        if self.measure == "error rate":
+            top = min(1.0, top)
         return Chart(
             "Error by round",
             Axis("round", 1.0, max(2.0, float(rounds[-1])), log=True),
-            Axis("error rate", 0.0, min(1.0, 1.15 * highest) or 1.0),
+            Axis(self.measure, 0.0, top),
             (Line("test", rounds, self.test_error), Line("training", rounds, self.training_error)),
             (Mark(float(rounds[right[0]]), "training error reaches 0"),) if len(right) else (),
         )
 
+    def frames(self) -> list[AnimationFrame]:
+        """The curves as they grow, in at most sixty steps."""
+        chart, found = self.chart(), []
+        for last in spread_evenly(len(self.training_error), 60):
+            lines = tuple(replace(line, x=line.x[: last + 1], y=line.y[: last + 1]) for line in chart.lines)
+            marks = tuple(mark for mark in chart.marks if mark.x <= last + 1)
+            own = replace(chart, lines=lines, marks=marks)
+            found.append(AnimationFrame(f"after {last + 1:,} round{'s' if last else ''}", (own,)))
+        return found
+
     def __repr__(self) -> str:
+        written = ".3f" if self.measure == "error rate" else ".4g"
         return (
-            f"RoundsDisplay({len(self.training_error)} rounds, training error {self.training_error[-1]:.3f}, "
-            f"test error {self.test_error[-1]:.3f})"
+            f"RoundsDisplay({len(self.training_error)} rounds, training error {self.training_error[-1]:{written}}, "
+            f"test error {self.test_error[-1]:{written}})"
         )
