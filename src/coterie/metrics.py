@@ -185,8 +185,12 @@ def _of_each_class(metric: _RankMetric) -> Callable[[PredictedRows], WeightedMet
 
 
 def _order_of(score: FloatArray) -> tuple[AnyArray, AnyArray]:
-    """Rows from the highest score down, and where rows of one score end."""
-    order = np.argsort(-score, kind="stable")
+    """Rows from the highest score down, and where rows of one score end.
+
+    Rows of one score are counted together, so their order does not matter, and the sort that numpy does by vectors,
+    which is eight times as fast as a stable one, will do.
+    """
+    order = np.argsort(-score)
     return order, np.flatnonzero(np.append(np.diff(score[order]) != 0, True))
 
 
@@ -323,6 +327,26 @@ _BY_SCORER = {scorer: metric for metric in METRICS.values() for scorer in metric
 def metrics_of(n_classes: int | None, *, with_proba: bool = True) -> list[NamedMetric]:
     """The metrics of so many classes, or of numbers if `n_classes` is None, in the order in which they are shown."""
     return [own for own in METRICS.values() if own.fits(n_classes) and (with_proba or not own.needs_proba)]
+
+
+def metric_of_predictions(scoring: str, n_classes: int | None) -> NamedMetric | None:
+    """The metric whose own function gives the score by a name, but for its sign and rounding, from predictions alone.
+
+    None if scikit-learn's is to be used: for labels, which the estimator decides for, for a weighted median, and for
+    a mean squared error, which is no root.
+
+    Examples
+    --------
+    >>> metric_of_predictions("roc_auc", 2) is METRICS["auc"], metric_of_predictions("f1", 2)
+    (True, None)
+    """
+    metric = METRICS.get(scoring) or _BY_SCORER.get(scoring)
+    if metric is None or not metric.fits(n_classes) or scoring == "neg_mean_squared_error":
+        return None
+    if scoring not in METRICS and scoring not in (metric.scorers[0], metric.of_several):
+        return None
+    by_own_function = metric.needs_proba if n_classes is not None else metric.name in ("rmse", "mae", "r2")
+    return metric if by_own_function else None
 
 
 def metric_names(task: Task) -> list[str]:

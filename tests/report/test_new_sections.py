@@ -1,5 +1,7 @@
 """What the sections show is what the definition, scikit-learn or scipy says."""
 
+import json
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -275,8 +277,58 @@ def test_quantiles_of_the_distributions_are_those_of_numpy() -> None:
 
 
 def test_dates_are_shown_as_dates() -> None:
-    numbers = tables_of(report_of("numbers"), "distributions")[0]
+    [days] = [own for own in tables_of(report_of("numbers"), "distributions") if "date" in own["columns"][0]]
 
-    [row] = [row for row in numbers["rows"] if row[0] == "sold"]
+    [row] = [row for row in days["rows"] if row[0] == "sold"]
 
     assert all(len(cell) == 10 and cell[:2] == "20" and cell[4] == "-" for cell in row[2:])
+
+
+def test_losses_of_training_rows_and_eval_sets_are_drawn_together() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)), rng.normal(size=200)
+    sets = {"june": (X[:50], y[:50]), "july": (X[50:100], y[50:100])}
+    model = coterie.GradientBoostingRegressor(n_estimators=8, random_state=0)
+    model.fit(X[100:], y[100:], eval_set=sets)
+
+    figure = section_of(report.build(model, X[:100], y[:100]), "training_curves")["blocks"][0]
+
+    lines = {line["label"]: line["y"] for line in figure["lines"]}
+    assert list(lines) == ["training rows", "june", "july"]
+    assert lines["training rows"] == pytest.approx(list(model.train_losses_), rel=1e-4)
+    assert lines["june"] == pytest.approx(list(model.eval_losses_["june"]), rel=1e-4)
+    best = int(np.argmin(model.eval_losses_["july"])) + 1
+    assert f"On july, the set that decides: Lowest after round {best} of 8." in figure["caption"]
+
+
+def test_flags_are_words_and_texts_are_texts() -> None:
+    rng = np.random.default_rng(0)
+    X = {
+        "lift": rng.random(200) < 0.5,
+        "note": np.array([f"a {'quiet' * (place % 5 + 1)} flat, number {place}" for place in range(200)]),
+        "day": np.datetime64("2024-01-01") + rng.integers(0, 300, 200),
+    }
+    y = X["lift"] * 2.0 + rng.normal(size=200) * (1 + 5 * X["lift"])
+    found = report.build(coterie.RandomForestRegressor(10, random_state=0).fit(X, y), X, y)
+
+    [columns] = [
+        own for own in section_of(found, "summary")["blocks"] if "facts" in own and len(own["facts"]) > 3
+    ]
+    notes = {fact["label"]: fact["note"] for fact in columns["facts"]}
+    assert notes["columns"] == "1 True or False, 1 text, 1 date"
+    titles = {
+        own["title"]: own for own in section_of(found, "distributions")["blocks"] if own["kind"] == "chart"
+    }
+    assert set(titles["Distribution of lift"]["names"]) == {"True", "False"}
+    assert titles["Distribution of note"]["x"] == "length of note, in characters"
+    listed = {row[0]: row[-1] for row in tables_of(found, "distributions")[-1]["rows"]}
+    assert listed["note"] == "nearly all different"
+    assert re.fullmatch(r"(True|False) \(\d+ %\), (True|False) \(\d+ %\)", listed["lift"])
+    kinds = {row[0]: (row[1], row[-1]) for row in tables_of(found, "data_quality")[0]["rows"]}
+    assert kinds == {"lift": ("True or False", ""), "note": ("text", ""), "day": ("date", "")}
+    curves = {
+        own["title"] for own in section_of(found, "partial_dependence")["blocks"] if own["kind"] == "chart"
+    }
+    assert "Partial dependence on note" not in curves
+    assert "lift is True" in json.dumps(section_of(found, "weak_slices"))
+    assert set(tables_of(found, "worst_rows")[0]["columns"]) > {"lift", "note", "day"}

@@ -263,7 +263,7 @@ class BaseCommittee(Estimator):
     def _metric(self) -> Metric:
         if self.scoring is None:
             return self._default_metric()
-        return ScorerMetric(PredictionScorer(self), self._decoded)
+        return ScorerMetric(PredictionScorer(self), self._decoded, self._task)
 
     def _conclude(self, run: PortfolioRun, metric: Metric) -> None:
         """Weights, temperature, scores, and the models of the members that have weight."""

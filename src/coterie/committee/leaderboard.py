@@ -70,7 +70,7 @@ class LeftOutMembers:
         """
         lines = []
         if self.skipped:
-            reasons = Counter(_inin_few_digits(why) for why in self.skipped.values())
+            reasons = Counter(_without_numbers(why) for why in self.skipped.values())
             [(first, _)] = reasons.most_common(1)
             short = (
                 first
@@ -87,7 +87,7 @@ class LeftOutMembers:
         return [f"{name} not fitted: {why}" for name, why in self.skipped.items()]
 
 
-def _inin_few_digits(why: str) -> str:
+def _without_numbers(why: str) -> str:
     """The reason without its numbers."""
     if "it would take about" in why or why.startswith("time ran out"):
         return "time limit"

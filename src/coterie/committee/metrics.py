@@ -12,13 +12,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from coterie._storage import storable
-from coterie._typing import AnyArray, FloatArray
+from coterie._typing import AnyArray, FloatArray, Task
 from coterie._value_types import FLOATS, INTEGERS, NONE, array
 from coterie.combining.greedy import LogLossOfMean, ScoreOfMean, SelectionLoss, SquaredErrorOfMean
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.scoring import PredictionScorer
 from coterie.members.decision_rule import Objective, cross_fitted_decisions, parts_of_rows
 from coterie.members.oof_score import Score
+from coterie.metrics import PredictedRows, metric_of_predictions
 
 _PARTS = 20
 _LEAST = float(np.finfo(np.float64).eps)
@@ -144,12 +145,13 @@ class ScorerMetric:
     ----------
     scorer : scores raw predictions
     labels : the target as the user gave it, from that of `RowTargets`
+    task : "classification" or "regression"
     """
 
     most_rows = 10_000
 
-    def __init__(self, scorer: PredictionScorer, labels: Callable[[AnyArray], AnyArray]) -> None:
-        self._scorer, self._labels = scorer, labels
+    def __init__(self, scorer: PredictionScorer, labels: Callable[[AnyArray], AnyArray], task: Task) -> None:
+        self._scorer, self._labels, self._task = scorer, labels, task
 
     @property
     def name(self) -> str:
@@ -160,7 +162,24 @@ class ScorerMetric:
         return self
 
     def evaluator(self, library: FloatArray, rows: RowTargets) -> SelectionLoss:
-        return ScoreOfMean(library, lambda predictions: self.value(predictions, rows))
+        """Scores of a greedy choice: thousands of them, so by our own function of a metric if there is one.
+
+        It takes a tenth of the time of scikit-learn's, whose checks of what it is given are most of its work.
+        """
+        n_columns = library.shape[2]
+        metric = metric_of_predictions(self.name, n_columns if self._task == "classification" else None)
+        if metric is None:
+            return ScoreOfMean(library, lambda predictions: self.value(predictions, rows))
+        sign, of_weights = 1.0 if metric.greater_is_better else -1.0, metric.of_weights
+
+        def score(predictions: FloatArray) -> float:
+            own = PredictedRows(rows.truth, predictions[:, 0], predictions, n_columns)
+            found = sign * of_weights(own)(rows.weight)
+            return (
+                found if math.isfinite(found) else self.value(predictions, rows)
+            )  # which says why it is not
+
+        return ScoreOfMean(library, score)
 
     def value(self, predictions: FloatArray, rows: RowTargets) -> float:
         return self._scorer.score(predictions, self._labels(rows.truth), rows.weight)

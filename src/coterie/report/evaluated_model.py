@@ -25,7 +25,7 @@ from coterie.data.target import read_target
 from coterie.diagnostics.votes import codes_of
 from coterie.errors import InvalidInput, InvalidType
 from coterie.members.decision_rule import decided_codes
-from coterie.report.columns.values import date_columns
+from coterie.report.columns.values import date_columns, flag_columns, is_text
 from coterie.report.forms.number_format import plural
 
 KIND_NAMES = {
@@ -73,6 +73,7 @@ class EvaluatedModel:
     n_jobs, seed : for permutations and samples
     shows_rows : whether the report may show what single rows hold
     dates : the columns that hold dates, by position; their numbers are days
+    flags : the columns that hold True and False; their numbers are 1 and 0
     """
 
     model: Any
@@ -87,6 +88,14 @@ class EvaluatedModel:
     seed: int
     shows_rows: bool = True
     dates: frozenset[int] = frozenset()
+    flags: frozenset[int] = frozenset()
+
+    def kind_name(self, place: int) -> str:
+        """What a column holds, for readers."""
+        if place in self.dates or place in self.flags:
+            return "date" if place in self.dates else "True or False"
+        column = self.table.column(place)
+        return "text" if is_text(column) else KIND_NAMES[column.kind]
 
     @property
     def name(self) -> str:
@@ -199,6 +208,7 @@ def evaluated_model(
         seed,
         shows_rows,
         date_columns(X),
+        flag_columns(X),
     )
 
 

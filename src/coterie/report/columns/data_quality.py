@@ -9,7 +9,7 @@ import numpy as np
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.data.table import Column, Table
 from coterie.report.columns.association import association
-from coterie.report.columns.values import column_part, missing_rows
+from coterie.report.columns.values import column_part, is_text, missing_rows
 from coterie.report.content import Block, Cell, Fact, Facts, Paragraph, Section, TableBlock
 from coterie.report.evaluated_model import KIND_NAMES, EvaluatedModel
 from coterie.report.forms.number_format import percent, plural
@@ -47,7 +47,12 @@ def data_quality_section(evaluated: EvaluatedModel) -> Section:
         )
         columns.append(
             _ColumnQuality(
-                own.name, own.kind, own.missing, own.distinct, own.explained, (*own.remarks, *more)
+                own.name,
+                evaluated.kind_name(place),
+                own.missing,
+                own.distinct,
+                own.explained,
+                (*own.remarks, *more),
             )
         )
     flagged = [own for own in columns if own.remarks]
@@ -66,7 +71,7 @@ def data_quality_section(evaluated: EvaluatedModel) -> Section:
     shown: list[tuple[Cell, ...]] = [
         (
             own.name,
-            KIND_NAMES[own.kind],
+            own.kind,
             percent(own.missing),
             own.distinct,
             own.explained,
@@ -128,7 +133,7 @@ def _is_id(column: Column, known: AnyArray, distinct: int) -> bool:
     if distinct < len(known) or distinct < 20:
         return False
     if column.levels is not None:
-        return column.kind == "nominal"
+        return column.kind == "nominal" and not is_text(column)
     whole = bool((known == np.round(known)).all())
     return whole and float(known.max() - known.min()) < 4 * len(known)
 

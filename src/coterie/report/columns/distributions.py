@@ -11,6 +11,7 @@ from coterie.report.columns.values import (
     MISSING,
     coarse,
     day_text,
+    hardly_repeats,
     missing_rows,
     number_text,
     short_text,
@@ -63,12 +64,18 @@ def _chart_of(evaluated: EvaluatedModel, place: int) -> tuple[Chart, str]:
     if column.levels is not None:
         counts = np.bincount(column.values[~missing], minlength=len(column.levels))
         labels = [short_text(str(level)) for level in column.levels.tolist()]
+        if hardly_repeats(column):
+            lengths = np.array([len(str(level)) for level in column.levels.tolist()], dtype=np.float64)
+            values, what = lengths[column.values[~missing]], f"length of {name}, in characters"
+            caption = "Nearly every row has a text of its own, so this is how long they are."
+            return _histogram(title, what, values, is_date=False, exact=evaluated.shows_rows), caption
         return _bars(title, *_safe_labels(labels, counts, evaluated), evaluated.n_rows, int(missing.sum()))
     values = np.asarray(column.values, dtype=np.float64)
     distinct = np.unique(values[~missing])
     if 0 < len(distinct) <= _FEW_VALUES and place not in evaluated.dates:
         counts = np.array([int((values == value).sum()) for value in distinct.tolist()])
-        labels = [number_text(value, is_date=False) for value in distinct.tolist()]
+        is_flag = place in evaluated.flags
+        labels = [number_text(value, is_date=False, is_flag=is_flag) for value in distinct.tolist()]
         return _bars(title, *_safe_labels(labels, counts, evaluated), evaluated.n_rows, int(missing.sum()))
     share = float(missing.mean())
     caption = f"Missing: {percent(share)}." if share else ""
@@ -149,23 +156,28 @@ def _bins(values: FloatArray, low: float, high: float) -> FloatArray:
 
 def _tables(evaluated: EvaluatedModel, order: list[int]) -> list[TableBlock]:
     numbers: list[tuple[Cell, ...]] = []
+    days: list[tuple[Cell, ...]] = []
     labels: list[tuple[Cell, ...]] = []
     for place in order[:_MOST_LISTED]:
         column, name = evaluated.table.column(place), evaluated.column_names[place]
-        if column.levels is None:
-            numbers.append(_row_of_numbers(evaluated, column, name, place))
+        if column.levels is None and place in evaluated.flags:
+            labels.append(_row_of_labels(evaluated, _with_words(column), name))
+        elif column.levels is None:
+            row = _row_of_numbers(evaluated, column, name, place)
+            (days if place in evaluated.dates else numbers).append(row)
         else:
             labels.append(_row_of_labels(evaluated, column, name))
-    left = evaluated.table.n_columns - len(numbers) - len(labels)
+    left = evaluated.table.n_columns - len(numbers) - len(days) - len(labels)
     ends = ("smallest", "largest") if evaluated.shows_rows else ()
     found = []
-    if numbers:
-        columns = ("numeric column", "missing", "mean", "5 %", "median", "95 %", *ends)
-        found.append(TableBlock(columns, tuple(numbers), "", left, folded=len(numbers) > 12))
-    if labels:
-        columns = ("categorical column", "missing", "labels", "most frequent")
-        hidden = 0 if numbers else left
-        found.append(TableBlock(columns, tuple(labels), "", hidden, folded=len(labels) > 12))
+    quantiles = ("missing", "mean", "5 %", "median", "95 %", *ends)
+    for rows, columns in (
+        (numbers, ("numeric column", *quantiles)),
+        (days, ("column of dates", *quantiles)),
+        (labels, ("categorical column", "missing", "labels", "most frequent")),
+    ):
+        if rows:
+            found.append(TableBlock(columns, tuple(rows), "", 0 if found else left, folded=len(rows) > 12))
     return found
 
 
@@ -185,12 +197,20 @@ def _row_of_numbers(evaluated: EvaluatedModel, column: Column, name: str, place:
     return (name, missing, *(number_text(number, is_date=False) for number in numbers))
 
 
+def _with_words(flags: Column) -> Column:
+    """A column of True and False as one of labels."""
+    values = np.where(missing_rows(flags), -1, flags.values == 1).astype(np.int32)
+    return Column(flags.name, "nominal", values, np.array([False, True], dtype=object))
+
+
 def _row_of_labels(evaluated: EvaluatedModel, column: Column, name: str) -> tuple[Cell, ...]:
     assert column.levels is not None
     missing = missing_rows(column)
     counts = np.bincount(column.values[~missing], minlength=len(column.levels))
     least = 1 if evaluated.shows_rows else FEW_ROWS
     order = [place for place in np.argsort(-counts, kind="stable")[:4].tolist() if counts[place] >= least]
+    if hardly_repeats(column):
+        return (name, percent(float(missing.mean())), int((counts > 0).sum()), "nearly all different")
     n_rows = max(1, len(column.values))
     listed = ", ".join(
         f"{short_text(str(column.levels[place]))} ({percent(counts[place] / n_rows)})" for place in order

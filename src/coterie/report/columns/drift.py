@@ -63,9 +63,8 @@ def drift_section(evaluated: EvaluatedModel, reference: TableProfile | None, see
         return Section(
             key, title, reason=f"it takes at least {_LEAST_ROWS} rows in both tables to compare them."
         )
-    found = drift_of(
-        reference, evaluated.table, evaluated.dates, least_named=1 if evaluated.shows_rows else FEW_ROWS
-    )
+    least_named = 1 if evaluated.shows_rows else FEW_ROWS
+    found = drift_of(reference, evaluated.table, evaluated.dates, least_named, evaluated.flags)
     if not found:
         return Section(
             key, title, reason="no column of the fit is in this table with the same kind of values."
@@ -127,7 +126,11 @@ def _p_text(p_value: float) -> str:
 
 
 def drift_of(
-    reference: TableProfile, table: Table, dates: frozenset[int] = frozenset(), least_named: int = 1
+    reference: TableProfile,
+    table: Table,
+    dates: frozenset[int] = frozenset(),
+    least_named: int = 1,
+    flags: frozenset[int] = frozenset(),
 ) -> list[ColumnDrift]:
     """The columns of the profile that the table has too, the largest distance first.
 
@@ -146,6 +149,8 @@ def drift_of(
         shares, now = before / before.sum(), counts / counts.sum()
         distance = float(np.abs(shares - now).sum() / 2)
         names = _dated(own) if place in dates else own.cell_names()
+        if place in flags and len(own.cuts) == 1:
+            names = ["False", "True", "missing"]
         if own.levels is not None:
             rare = before[: len(own.levels)] < least_named
             names = ["a rare label" if at < len(rare) and rare[at] else name for at, name in enumerate(names)]

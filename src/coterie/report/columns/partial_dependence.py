@@ -16,6 +16,7 @@ from coterie.report.columns.values import (
     MISSING,
     coarse,
     column_part,
+    hardly_repeats,
     missing_rows,
     number_text,
     short_text,
@@ -35,14 +36,20 @@ _FAR = 0.02  # share of rows at either end that curves do not reach
 def partial_dependence_section(evaluated: EvaluatedModel, found: Importance) -> Section:
     key, title = "partial_dependence", "Partial dependence"
     worth = [place for place in found.order.tolist() if found.values[place] > 0]
-    names = [found.names[place] for place in worth[:_MOST_CURVES]]
-    if not names:
-        return Section(key, title, reason="no column has a positive importance.")
+    important = [evaluated.column_names.index(found.names[place]) for place in worth]
+    unique = {place for place in important if hardly_repeats(evaluated.table.column(place))}
+    places = [place for place in important if place not in unique][:_MOST_CURVES]
+    if not places:
+        reason = (
+            "the labels of the important columns hardly repeat."
+            if unique
+            else "no column has a positive importance."
+        )
+        return Section(key, title, reason=reason)
     some = evaluated.subsample(_CURVE_ROWS)
     target = None
     if evaluated.classes is not None and len(evaluated.classes) != 2:
         target = evaluated.classes.tolist()[int(np.bincount(evaluated.y_true).argmax())]
-    places = [evaluated.column_names.index(name) for name in names]
     curves = dependence(
         evaluated.model,
         some.X,
@@ -55,7 +62,7 @@ def partial_dependence_section(evaluated: EvaluatedModel, found: Importance) -> 
     about = "" if target is None else f" The curves are of the most frequent class, “{target}”."
     text = (
         f"The mean prediction for {plural(len(some.rows), 'row')} if all of them had the same value in one column, "
-        f"for the {plural(len(names), 'most important column')}. All are drawn on one scale.{about}"
+        f"for the {plural(len(places), 'most important column')}. All are drawn on one scale.{about}"
     )
     drawn = [
         _Drawn(readable, some, place, _without_value(evaluated, some, place, target))
@@ -145,7 +152,9 @@ class _Drawn:
         return len(np.unique(self._values())) <= _FEW_VALUES and self.place not in self.some.dates
 
     def _name(self, value: Any) -> str:
-        return short_text(str(value)) if self.curve.categorical else number_text(value, is_date=False)
+        if self.curve.categorical:
+            return short_text(str(value))
+        return number_text(value, is_date=False, is_flag=self.place in self.some.flags)
 
     def heights(self) -> FloatArray:
         average = self.curve.average

@@ -14,6 +14,8 @@ from coterie.report.forms.number_format import format_number
 
 MISSING = "missing"
 _MOST_LETTERS = 60
+_FEW_LABELS = 20
+_FEWEST_WORDS = 3  # on average; ids and names of people have fewer
 FEW_ROWS = 5  # a label of fewer rows might tell who somebody is
 
 
@@ -25,33 +27,73 @@ def date_columns(X: Any) -> frozenset[int]:
     >>> date_columns({"age": np.array([3.0]), "day": np.array(["2024-02-29"], dtype="M8[D]")})
     frozenset({1})
     """
+    return _columns_of(X, "M", (nw.Date, nw.Datetime), (date, datetime, np.datetime64))
+
+
+def flag_columns(X: Any) -> frozenset[int]:
+    """The positions of the columns that hold True and False.
+
+    Examples
+    --------
+    >>> flag_columns({"age": np.array([3.0]), "lift": [True, None], "sold": np.array([False])})
+    frozenset({1, 2})
+    """
+    return _columns_of(X, "b", (nw.Boolean,), (bool, np.bool_))
+
+
+def _columns_of(X: Any, letter: str, kinds: tuple[Any, ...], types: tuple[type[Any], ...]) -> frozenset[int]:
+    """The columns of one kind: by the letter of numpy's, by those of frames, or by the types of objects."""
     if isinstance(X, Mapping):
-        return _where(_holds_dates(column) for column in X.values())
+        return _where(_holds(column, letter, types) for column in X.values())
     if isinstance(X, np.ndarray):
-        return _where([X.dtype.kind == "M"] * (X.shape[1] if X.ndim == 2 else 0))
+        return _where([X.dtype.kind == letter] * (X.shape[1] if X.ndim == 2 else 0))
     if is_frame(X):
         frame = eager_frame(nw.to_native(X, pass_through=True))
-        return _where(_is_date_series(frame[name]) for name in frame.columns)
+        columns = (frame[name] for name in frame.columns)
+        return _where(
+            own.dtype in kinds or (own.dtype == nw.Object and _holds(own.to_numpy(), letter, types))
+            for own in columns
+        )
     return frozenset()
 
 
-def _where(flags: Iterable[bool]) -> frozenset[int]:
-    return frozenset(place for place, flag in enumerate(flags) if flag)
+def _where(found: Iterable[bool]) -> frozenset[int]:
+    return frozenset(place for place, own in enumerate(found) if own)
 
 
-def _is_date_series(series: Any) -> bool:
-    if series.dtype in (nw.Date, nw.Datetime):
-        return True
-    return series.dtype == nw.Object and _holds_dates(series.to_numpy())
-
-
-def _holds_dates(column: Any) -> bool:
+def _holds(column: Any, letter: str, types: tuple[type[Any], ...]) -> bool:
     values = column if hasattr(column, "dtype") else np.asarray(column)
     kind = getattr(values.dtype, "kind", "O")
     if kind != "O":
-        return bool(kind == "M")
+        return bool(kind == letter)
     known = [value for value in list(values)[:1000] if value is not None and value == value]
-    return bool(known) and all(isinstance(value, date | datetime | np.datetime64) for value in known)
+    return bool(known) and all(isinstance(value, types) for value in known)
+
+
+def is_text(column: Column) -> bool:
+    """Whether a column holds free text: labels of several words that hardly repeat.
+
+    Examples
+    --------
+    >>> notes = np.array([f"a quiet flat, number {place}" for place in range(30)], dtype=object)
+    >>> is_text(Column("notes", "nominal", np.arange(30), notes))
+    True
+    >>> is_text(Column("notes", "nominal", np.arange(30) % 9, notes[:9]))
+    False
+    """
+    if column.levels is None or not hardly_repeats(column):
+        return False
+    some = column.levels[np.unique(column.values[column.values >= 0])[:200]].tolist()
+    return float(np.mean([len(str(own).split()) for own in some])) >= _FEWEST_WORDS
+
+
+def hardly_repeats(column: Column) -> bool:
+    """Whether most rows have a label of their own, as in texts, names and ids."""
+    if column.levels is None:
+        return False
+    known = column.values[column.values >= 0]
+    n_distinct = len(np.unique(known))
+    return n_distinct > _FEW_LABELS and 2 * n_distinct > len(known)
 
 
 def day_text(days: float) -> str:
@@ -69,7 +111,9 @@ def day_text(days: float) -> str:
     return text.removesuffix(" 00:00")
 
 
-def number_text(number: float, *, is_date: bool) -> str:
+def number_text(number: float, *, is_date: bool, is_flag: bool = False) -> str:
+    if is_flag and number in (0.0, 1.0):
+        return str(bool(number))
     return day_text(number) if is_date else format_number(number)
 
 
@@ -79,7 +123,7 @@ def short_text(text: str) -> str:
     return text if len(text) <= _MOST_LETTERS else f"{text[: _MOST_LETTERS - 1].rstrip()}…"
 
 
-def cell_text(column: Column, row: int, *, is_date: bool = False) -> str:
+def cell_text(column: Column, row: int, *, is_date: bool = False, is_flag: bool = False) -> str:
     """What one row holds.
 
     Examples
@@ -91,7 +135,7 @@ def cell_text(column: Column, row: int, *, is_date: bool = False) -> str:
     value = column.values[row]
     if column.levels is not None:
         return MISSING if value < 0 else short_text(str(column.levels[value]))
-    return MISSING if value != value else number_text(float(value), is_date=is_date)
+    return MISSING if value != value else number_text(float(value), is_date=is_date, is_flag=is_flag)
 
 
 def missing_rows(column: Column) -> AnyArray:

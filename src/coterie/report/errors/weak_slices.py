@@ -74,9 +74,12 @@ def weak_slices_section(evaluated: EvaluatedModel, judged: JudgedRows, columns: 
     if float(np.ptp(errors.values)) == 0:
         return Section(key, title, reason="all rows have the same error.")
     table = _selected(evaluated.table, columns[:_MOST_COLUMNS], judged.rows)
-    dates = frozenset(at for at, place in enumerate(columns[:_MOST_COLUMNS]) if place in evaluated.dates)
+    dates, flags = (
+        frozenset(at for at, place in enumerate(columns[:_MOST_COLUMNS]) if place in kind)
+        for kind in (evaluated.dates, evaluated.flags)
+    )
     names = [evaluated.column_names[place] for place in columns[:_MOST_COLUMNS]]
-    slices, measuring = weak_slices(table, names, errors.values, dates, evaluated.seed)
+    slices, measuring = weak_slices(table, names, errors.values, dates, evaluated.seed, flags)
     overall = float(errors.values[measuring].mean())
     worse = [own for own in slices if own.low > overall]
     text = (
@@ -106,7 +109,12 @@ def _verdict(worse: list[Slice], slices: list[Slice], errors: RowErrors, overall
 
 
 def weak_slices(
-    table: Table, names: list[str], errors: FloatArray, dates: frozenset[int], seed: int
+    table: Table,
+    names: list[str],
+    errors: FloatArray,
+    dates: frozenset[int],
+    seed: int,
+    flags: frozenset[int] = frozenset(),
 ) -> tuple[list[Slice], AnyArray]:
     """The slices, the worst of the finding half first, and the rows of the half that measures them."""
     order = np.random.default_rng(seed).permutation(len(errors))
@@ -132,7 +140,7 @@ def weak_slices(
         own = errors[measuring][rows]
         mean, half = float(own.mean()), wide * float(own.std(ddof=1)) / np.sqrt(len(own))
         conditions = _conditions(tree, leaf, held)
-        words = " and ".join(_words(each, names, table, dates, held) for each in conditions)
+        words = " and ".join(_words(each, names, table, dates, flags, held) for each in conditions)
         slices.append(Slice(words, measuring[rows], mean, max(0.0, mean - half), mean + half))
     return slices, measuring
 
@@ -196,12 +204,19 @@ def _condition(
 
 
 def _words(
-    own: _Condition, names: list[str], table: Table, dates: frozenset[int], held: list[AnyArray]
+    own: _Condition,
+    names: list[str],
+    table: Table,
+    dates: frozenset[int],
+    flags: frozenset[int],
+    held: list[AnyArray],
 ) -> str:
     name, column = names[own.column], table.column(own.column)
     has_missing = bool(missing_rows(column).any())
     or_missing = " or is missing" if own.missing and has_missing else ""
     if own.labels is None:
+        if own.column in flags and np.isinf(own.low) != np.isinf(own.high):
+            return f"{name} is {np.isinf(own.high)}"
         is_date = own.column in dates
         low, high = (number_text(value, is_date=is_date) for value in (own.low, own.high))
         if np.isinf(own.low) and np.isinf(own.high):

@@ -29,7 +29,12 @@ def worst_rows_section(evaluated: EvaluatedModel, judged: JudgedRows, importance
     for place in order.tolist():
         row = int(judged.rows[place])
         held = (
-            cell_text(evaluated.table.column(column), row, is_date=column in evaluated.dates)
+            cell_text(
+                evaluated.table.column(column),
+                row,
+                is_date=column in evaluated.dates,
+                is_flag=column in evaluated.flags,
+            )
             for column in columns
         )
         rows.append((row + 1, *_prediction(evaluated, judged, place), *held))

@@ -221,6 +221,7 @@ def _rounded(text: str) -> float:
 
 
 _SCRIPTS = ("vega.min.js", "vega-interpreter.min.js", "vega-lite.min.js")
+_LONG = 40  # letters
 _LEAST_SCALE = 0.55  # of a drawing; its letters are 12 px high
 _KINDS = {
     Paragraph: "paragraph",
@@ -385,7 +386,21 @@ def _alignment(table: TableBlock) -> dict[str, Any]:
         texts = [cell for cell in cells if isinstance(cell, str)]
         return all(text.endswith(" %") for text in texts) and any(cell is not None for cell in cells)
 
-    return {"numbers": [place > 0 and is_number(place) for place in range(len(table.columns))]}
+    numbers = [place > 0 and is_number(place) for place in range(len(table.columns))]
+    classes = [
+        ["number" if numbers[place] else _class_of(cell) for place, cell in enumerate(row)]
+        for row in table.rows
+    ]
+    return {"numbers": numbers, "classes": classes}
+
+
+def _class_of(cell: Cell) -> str:
+    """A date stays on one line, and a long text has room: on a phone it would be a column of single words."""
+    if not isinstance(cell, str):
+        return ""
+    if re.fullmatch(r"\d{4}-\d\d-\d\d( \d\d:\d\d)?", cell):
+        return "date"
+    return "long" if len(cell) > _LONG else ""
 
 
 def _drawn_intervals(table: TableBlock) -> dict[str, Any]:

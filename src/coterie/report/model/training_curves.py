@@ -38,11 +38,25 @@ def training_curves_section(evaluated: EvaluatedModel) -> Section:
 
 def _recorded_curves(model: Any) -> list[Figure]:
     figures = []
+    lines = _losses_of_eval_sets(model)
+    if lines:
+        deciding = list(lines)[-1]
+        lowest = _lowest(lines[deciding], "round")
+        caption = f"Means over the rows of each set. On {deciding}, the set that decides: {lowest}"
+        figures.append(Figure(_chart("loss by round", "loss", "round", lines), caption))
     for name, (label, step) in _RECORDED.items():
         values = _numbers(getattr(model, name, None))
-        if values is not None:
+        if values is not None and not (lines and name == "validation_losses_"):
             figures.append(Figure(_chart(label, label, step, {label: values}), _lowest(values, step)))
     return figures
+
+
+def _losses_of_eval_sets(model: Any) -> dict[str, FloatArray]:
+    """The losses of the training rows and of each eval set, if there are any; the last decides."""
+    curves = getattr(model, "eval_losses_", {})
+    found = {"training rows": getattr(model, "train_losses_", None), **curves} if curves else {}
+    lines = {name: _numbers(values) for name, values in found.items()}
+    return {name: values for name, values in lines.items() if values is not None}
 
 
 def _member_curves(model: Any) -> list[Figure]:

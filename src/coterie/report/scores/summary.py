@@ -9,7 +9,7 @@ import numpy as np
 
 from coterie.members.decision_rule import DecisionRule
 from coterie.report.content import Block, Cell, Fact, Facts, Paragraph, Section, TableBlock
-from coterie.report.evaluated_model import KIND_NAMES, EvaluatedModel, Predictions, Provenance
+from coterie.report.evaluated_model import EvaluatedModel, Predictions, Provenance
 from coterie.report.forms.number_format import format_interval, format_number, percent, plural
 from coterie.report.scores.metrics import ScoreEstimate
 
@@ -140,12 +140,8 @@ def _rows(evaluated: EvaluatedModel) -> Fact:
 
 def _columns(evaluated: EvaluatedModel) -> Fact:
     table = evaluated.table
-    kinds: Counter[str] = Counter(
-        "numeric" if table.matrix is not None else column.kind for column in table.columns
-    )
-    if table.matrix is not None:
-        kinds = Counter({"numeric": table.n_columns})
-    note = ", ".join(f"{kinds[kind]:,} {text}" for kind, text in KIND_NAMES.items() if kinds[kind])
+    kinds: Counter[str] = Counter(evaluated.kind_name(place) for place in range(table.n_columns))
+    note = ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common())
     return Fact("columns", f"{table.n_columns:,}", note)
 
 
