@@ -161,8 +161,8 @@ void bind_growth(nb::module_& m) {
                 TableView table;
                 if (!values.is_none() && n_levels) table = view_table(values, *n_levels);
                 const nb::gil_scoped_release unlock;
-                return std::make_shared<Tree>(self.tree_for(splits, look(gradient), look(hessian),
-                                                            table.columns.empty() ? nullptr : &table));
+                return std::make_shared<Tree>(
+                    self.tree_for(splits, look(gradient), look(hessian), table.columns.empty() ? nullptr : &table));
             },
             nb::arg("splits"), nb::arg("gradient"), nb::arg("hessian"), nb::arg("values") = nb::none(),
             nb::arg("n_levels") = nb::none(),

@@ -60,6 +60,7 @@ def test_what_is_given_is_kept_by_the_recipe(n_rows: int) -> None:
             "min_samples_leaf": 9,
             "l2": 7.0,
             "linear_leaves": False,
+            "shared_trees": False,
         }
     ]
     assert plan.stops_early
@@ -79,16 +80,42 @@ def test_smaller_steps_may_take_more_rounds() -> None:
 
 
 def test_many_classes_mean_fewer_boosters_and_larger_steps() -> None:
-    few, many = (plan_of(GradientBoostingClassifier(), 10_000, n_outputs) for n_outputs in (1, 26))
+    model = GradientBoostingClassifier(multi_strategy="one_tree_per_class")
+    few, many = (plan_of(model, 10_000, n_outputs) for n_outputs in (1, 26))
 
     assert many.n_folds < few.n_folds
     assert many.max_rounds < few.max_rounds
     assert many.policies[0].learning_rate == 2 * few.policies[0].learning_rate
 
 
+def test_the_recipe_lets_three_classes_or_more_share_their_trees() -> None:
+    def shared(model: Any, n_outputs: int) -> list[bool]:
+        return [policy.shared_trees for policy in plan_of(model, 10_000, n_outputs).policies]
+
+    assert shared(GradientBoostingClassifier(), 3) == [True, True]
+    assert shared(GradientBoostingClassifier(), 1) == [False, False]
+    assert shared(GradientBoostingClassifier(n_estimators=100), 3) == [False]
+    assert shared(GradientBoostingClassifier(n_estimators=100, multi_strategy="shared_trees"), 3) == [True]
+    assert shared(GradientBoostingClassifier(multi_strategy="one_tree_per_class"), 3) == [False, False]
+    assert shared(GradientBoostingRegressor(), 3) == [False, False]
+
+
+def test_shared_trees_take_larger_steps_and_as_many_rounds_whatever_the_classes() -> None:
+    alone, shared = (
+        plan_of(GradientBoostingClassifier(multi_strategy=each), 10_000, 26)
+        for each in ("one_tree_per_class", "auto")
+    )
+
+    assert shared.policies[0].learning_rate == 2 * alone.policies[0].learning_rate
+    assert shared.max_rounds == 1000 > alone.max_rounds
+    given = plan_of(GradientBoostingClassifier(learning_rate=0.03), 10_000, 26)
+    assert [policy.learning_rate for policy in given.policies] == [0.03, 0.03]
+
+
 @pytest.mark.parametrize(("n_outputs", "factor"), [(1, 1.0), (5, 1.0), (10, 2**0.5), (20, 2.0), (100, 2.0)])
 def test_steps_grow_with_the_root_of_the_classes_up_to_twice(n_outputs: int, factor: float) -> None:
-    one, several = (plan_of(GradientBoostingClassifier(), 10_000, n) for n in (1, n_outputs))
+    model = GradientBoostingClassifier(multi_strategy="one_tree_per_class")
+    one, several = (plan_of(model, 10_000, n) for n in (1, n_outputs))
 
     assert several.policies[0].learning_rate == pytest.approx(factor * one.policies[0].learning_rate)
 

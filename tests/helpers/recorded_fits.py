@@ -180,6 +180,9 @@ def _boosting_cases() -> None:
         case(f"boosting {target}", boosted(target), target=target)
         case(f"boosting {target} recipe", boosted(target, n_estimators="auto"), target=target)
         case(f"boosting {target} weighted", boosted(target), target=target, sample_weight=WEIGHT)
+    alone = boosted("classes", n_estimators="auto", multi_strategy="one_tree_per_class")
+    case("boosting classes recipe, one tree per class", alone, target="classes")
+    case("boosting shared trees", boosted("classes", multi_strategy="shared_trees"), target="classes")
     options: dict[str, dict[str, Any]] = {
         "level": {"growth": "level", "leaf_penalty": 0.1, "split_noise": 1.0},
         "oblivious": {"growth": "oblivious", "max_depth": 3},

@@ -122,39 +122,36 @@ void TreeGrower::sum_output(const Tree& tree, const Derivatives& derivatives) {
     const DerivativeSizes sizes = sizes_of(see_sizes(only, derivatives.hessian, n_threads_), slice_);
     sizes.require_finite();
     const SumUnits units(sizes);
-    const std::span<NodeSums> sums = growing_.sums();
-    std::ranges::fill(sums.first(tree.n_nodes()), NodeSums{.bounds = bounds_of(options_)});
-    if (routed_) {
-        const RoutedSums routed = sum_by_leaf({.gradients = only,
-                                               .hessian = derivatives.hessian,
-                                               .rows = sampled_ ? std::span<const RowIndex>() : derivatives.rows,
-                                               .nobody = !sampled_ && derivatives.nobody,
-                                               .leaf_of_row = leaf_of_row_},
-                                              units, slice_, n_threads_);
-        const std::span<const NodeIndex> leaves = growing_.router().leaves();
-        for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
-            sums[leaves[leaf]].gradient = routed.gradient(leaf, 0);
-            sums[leaves[leaf]].hessian = routed.hessian(leaf);
-        }
-        return;
-    }
-    const std::span<const GrowingTree::LeafRange> leaves = growing_.leaves();
-    std::vector<FixedSums> parts(leaves.size());
-    parallel_ranges(leaves.size(), 1, matrix_->n_rows() < kChunk ? 1 : n_threads_,
-                    [&](std::size_t begin, std::size_t end) {
-                        for (std::size_t leaf = begin; leaf < end; ++leaf)
-                            parts[leaf] = exact_sums(leaves[leaf].rows, splitter_.rows(), derivatives, units);
-                    });
+    // All workers exchange the same words, however each of them adds up its own rows.
     std::vector<std::uint64_t> words(2 * tree.n_nodes(), 0);
-    for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
-        words[2 * leaves[leaf].node] += parts[leaf].gradient;
-        words[2 * leaves[leaf].node + 1] += parts[leaf].hessian;
+    const auto add = [&](NodeIndex leaf, const FixedSums& own) {
+        words[2 * leaf] += own.gradient;
+        words[2 * leaf + 1] += own.hessian;
+    };
+    if (routed_) {
+        const RoutedSums own = sum_by_leaf({.gradients = only,
+                                            .hessian = derivatives.hessian,
+                                            .rows = sampled_ ? std::span<const RowIndex>() : derivatives.rows,
+                                            .nobody = !sampled_ && derivatives.nobody,
+                                            .leaf_of_row = leaf_of_row_},
+                                           units, {}, n_threads_);
+        const std::span<const NodeIndex> leaves = growing_.router().leaves();
+        for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) add(leaves[leaf], own.fixed(leaf, 0));
+    } else {
+        const std::span<const GrowingTree::LeafRange> leaves = growing_.leaves();
+        std::vector<FixedSums> parts(leaves.size());
+        parallel_ranges(leaves.size(), 1, matrix_->n_rows() < kChunk ? 1 : n_threads_,
+                        [&](std::size_t begin, std::size_t end) {
+                            for (std::size_t leaf = begin; leaf < end; ++leaf)
+                                parts[leaf] = exact_sums(leaves[leaf].rows, splitter_.rows(), derivatives, units);
+                        });
+        for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) add(leaves[leaf].node, parts[leaf]);
     }
     slice_.sum(words);
-    for (const GrowingTree::LeafRange& leaf : leaves) {
-        sums[leaf.node].gradient = units.gradient.value_of(words[2 * leaf.node]);
-        sums[leaf.node].hessian = units.hessian.value_of(words[2 * leaf.node + 1]);
-    }
+    for (NodeIndex node = 0; node < tree.n_nodes(); ++node)
+        growing_.sums()[node] = {.gradient = units.gradient.value_of(words[2 * node]),
+                                 .hessian = units.hessian.value_of(words[2 * node + 1]),
+                                 .bounds = bounds_of(options_)};
 }
 
 // Rounded derivatives of the rows that the tree sees.

@@ -55,6 +55,10 @@ public:
         return static_cast<std::uint32_t>(sums_[leaf * width() + n_outputs_ + 1]);
     }
 
+    FixedSums fixed(std::size_t leaf, std::size_t output) const {
+        return {.gradient = sums_[leaf * width() + output], .hessian = sums_[leaf * width() + n_outputs_]};
+    }
+
     void add(std::size_t leaf, std::span<const std::span<const float>> gradients, float hessian, std::size_t row) {
         std::uint64_t* const own = sums_.data() + leaf * width();
         for (std::size_t k = 0; k < n_outputs_; ++k) own[k] += units_.gradient(static_cast<double>(gradients[k][row]));

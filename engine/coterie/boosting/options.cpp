@@ -22,10 +22,9 @@ void check_options(const GrowOptions& options, std::size_t n_features) {
             require(feature < n_features, "An interaction set names feature " + std::to_string(feature) +
                                               "; there are " + std::to_string(n_features) + " features.");
     require(n_features > 0, "A tree needs at least one feature.");
-    for (const double value :
-         {options.l1, options.l2, options.max_step, options.free_step, options.min_child_weight, options.min_gain,
-          options.leaf_penalty, options.level_l2, options.level_smoothing, options.split_noise, options.path_smoothing,
-          options.linear_l2})
+    for (const double value : {options.l1, options.l2, options.max_step, options.free_step, options.min_child_weight,
+                               options.min_gain, options.leaf_penalty, options.level_l2, options.level_smoothing,
+                               options.split_noise, options.path_smoothing, options.linear_l2})
         require(value >= 0, "Growth options must not be negative.");
     require(!options.linear_leaves || (options.l1 == 0 && options.path_smoothing == 0),
             "Linear leaves do not go with l1 or path smoothing.");

@@ -10,7 +10,8 @@ _SHARED = """\
         number is one booster of so many rounds from all rows.
     learning_rate : float or "auto"
         The share of each tree's leaf values that is taken. Small steps need more rounds and generalise better: 0.05
-        (0.08 for symmetric trees, up to twice that with many classes); or 0.1.
+        (0.08 for symmetric trees, twice that if classes share trees, and up to twice that again with many classes); or
+        0.1.
     n_folds : int or "auto"
         Boosters that are averaged; each leaves out one part of the rows. 8, fewer on large tables; or 1.
     growth : {"auto", "leaf", "level", "oblivious", "mixed"}

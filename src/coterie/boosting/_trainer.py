@@ -147,7 +147,8 @@ class Booster:
         for output in range(loss.n_outputs):
             trees.append(self._grower.tree_for(splits, *loss.derivatives(output), *self._values))
             self._grower.add_predictions(loss.scores[output])
-        return trees if self._values else [_engine.Tree.joined(trees)]
+        has_lines = any(len(tree.linear_first_term) for tree in trees)
+        return trees if has_lines else [_engine.Tree.joined(trees)]
 
     def trees_after(self, n_rounds: int) -> list[list[Any]]:
         """The model of so many rounds: their trees."""

@@ -238,9 +238,9 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     class_weight : mapping, "balanced" or None
         Weights of the classes, times the weights of the rows.
     multi_strategy : {"auto", "one_tree_per_class", "shared_trees"}
-        Of three or more classes: a round grows a tree for each, or one tree's splits, in whose leaves each class has
-        its own value. "auto" shares where that is better or faster: with `n_estimators="auto"`, XXX; never with a
-        number of rounds.
+        Of three or more classes: a round grows a tree for each, or one tree for all of them, in whose leaves each
+        class has its own value. "shared_trees", where the loss is lower and many classes take less time; or
+        "one_tree_per_class".
 """,
         oof="oof_proba_",
     )

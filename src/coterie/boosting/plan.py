@@ -108,6 +108,7 @@ _ROWS_FOR_RECIPE = 40  # fewer are too few to be left out
 _MOST_FOLDS = 8
 _MOST_ROUNDS = 1000
 _LEAST_PROGRESS = 1e-3
+_STEPS_OF_SHARED_TREES = 2.0  # times those of trees of one class
 
 
 def make_plan(
@@ -177,7 +178,8 @@ def _growth_of_shared_trees(given: str) -> str:
 
 def _recipe_for(params: Mapping[str, Any], n_rows: int, n_outputs: int) -> dict[str, Any]:
     """The part of the recipe that depends on the size of the table, and on the steps if they are given."""
-    n_rounds = min(_MOST_ROUNDS, max(400, 10 * _MOST_ROUNDS // n_outputs))
+    trees_of_a_round = 1 if _shares_trees(params, n_outputs, recipe=True) else n_outputs
+    n_rounds = min(_MOST_ROUNDS, max(400, 10 * _MOST_ROUNDS // trees_of_a_round))
     if not is_auto(params["learning_rate"]):
         usual = _RECIPE_POLICIES["leaf"]["learning_rate"]
         n_rounds = math.ceil(n_rounds * max(1.0, usual / params["learning_rate"]))
@@ -192,10 +194,12 @@ def _recipe_for(params: Mapping[str, Any], n_rows: int, n_outputs: int) -> dict[
 
 def _policy(params: Mapping[str, Any], task: Task, growth: str, recipe: bool, n_outputs: int) -> Policy:
     defaults = _EXACT_POLICY
+    shared = _shares_trees(params, n_outputs, recipe=recipe)
     if recipe:
         defaults = _RECIPE_POLICIES[growth]
+        larger = _learning_rate_multiplier(n_outputs) * (_STEPS_OF_SHARED_TREES if shared else 1.0)
         defaults = defaults | {
-            "learning_rate": defaults["learning_rate"] * _learning_rate_multiplier(n_outputs),
+            "learning_rate": defaults["learning_rate"] * larger,
             # With classes, boosters with lines and boosters without are better together.
             "linear_leaves": growth != "oblivious" or task == "regression",
         }
@@ -211,8 +215,14 @@ def _policy(params: Mapping[str, Any], task: Task, growth: str, recipe: bool, n_
         min_samples_leaf=int(resolved("min_samples_leaf")),
         l2=float(resolved("l2_regularization")),
         linear_leaves=bool(resolved("linear_leaves")),
-        shared_trees=n_outputs > 1 and params.get("multi_strategy", "auto") == "shared_trees",
+        shared_trees=shared,
     )
+
+
+def _shares_trees(params: Mapping[str, Any], n_outputs: int, *, recipe: bool) -> bool:
+    """Whether one tree's splits serve all classes; two classes have one score, and regressors no such choice."""
+    strategy = params.get("multi_strategy", "one_tree_per_class")
+    return n_outputs > 1 and (strategy == "shared_trees" or (recipe and is_auto(strategy)))
 
 
 def automatic_folds(n_scores: int) -> int:
@@ -308,7 +318,8 @@ def grow_options(
     _set_penalties(options, params, 1.0 if plan.unit_free else loss.scale)
     options.min_samples_split = min(int(params.get("min_samples_split", 2)), _MOST)
     _set_lines(options, params, policy, loss, lines_by_default=lines_by_default)
-    options.free_step = _FREE_STEP if policy.shared_trees and params["max_step"] is None else 0.0
+    if policy.shared_trees:
+        options.free_step = _FREE_STEP if params["max_step"] is None else 0.0
     options.min_child_weight = float(params["min_child_weight"])
     options.max_features = plan.max_features
     options.level_smoothing = _LEVEL_SMOOTHING
