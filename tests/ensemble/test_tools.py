@@ -1,4 +1,4 @@
-"""Tools take the models: a test for each row of the table in docs/guide/from-scikit-learn.md."""
+"""Tools take the models: a test for each row of the table in docs/coming-from/scikit-learn.md."""
 
 from pathlib import Path
 from typing import Any
