@@ -178,17 +178,16 @@ def test_the_mean_of_lines_is_a_line() -> None:
 
 def test_the_vote_of_linear_classifiers_is_not_linear() -> None:
     X = np.random.default_rng(0).uniform(-1, 1, size=(1000, 2))
-    y = X[:, 1] > np.abs(X[:, 0]) - 0.2
+    y = (X[:, 0] > -0.2) & (X[:, 1] > -0.2)
     model = BaggingClassifier(
-        Perceptron(), 100, max_samples=15, bootstrap="balanced", voting="hard", random_state=0
+        Perceptron(), 100, max_samples=6, bootstrap="balanced", voting="hard", random_state=0
     ).fit(X[:400], y[:400])
+    members = [member.score(X[400:], y[400:]) for member in model.estimators_]
     answers = model.predict(X)
-    best_line = LogisticRegression(C=1e6, max_iter=2000).fit(X, answers)
+    line = LogisticRegression(C=1e6, max_iter=2000).fit(X, answers)
 
-    assert model.score(X[400:], y[400:]) > 0.04 + np.mean(
-        [member.score(X[400:], y[400:]) for member in model.estimators_]
-    )
-    assert best_line.score(X, answers) < 0.995
+    assert model.score(X[400:], y[400:]) > 0.04 + np.mean(members)
+    assert line.score(X, answers) < 0.985
 
 
 def test_columns_of_noise_cost_a_bag_of_trees_less_than_one_tree() -> None:

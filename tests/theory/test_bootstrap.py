@@ -84,3 +84,16 @@ def test_parts_of_a_table_are_small_and_their_members_are_weak() -> None:
     assert sorted(np.concatenate(parts.estimators_samples_)) == list(range(200))
     assert member_error(parts) > 1.2 * member_error(bags)
     assert parts.score(X[200:], y[200:]) > 0.4
+
+
+def test_rows_out_of_bag_tell_how_good_a_member_is() -> None:
+    """The mean error of members on the rows that they did not draw, and on new rows."""
+    X, y = make_friedman1(2200, noise=1, random_state=0)
+    model = BaggingRegressor(n_estimators=100, random_state=0).fit(X[:200], y[:200])
+    left_out, new = [], []
+    for member, drawn in zip(model.estimators_, model.estimators_samples_, strict=True):
+        rows = np.setdiff1d(np.arange(200), drawn)
+        left_out.append(((member.predict(X[rows]) - y[rows]) ** 2).mean())
+        new.append(((member.predict(X[200:]) - y[200:]) ** 2).mean())
+
+    assert np.mean(left_out) == pytest.approx(np.mean(new), rel=0.15)
