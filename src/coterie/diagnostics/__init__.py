@@ -1,6 +1,7 @@
 """What a fitted ensemble is like inside: margins, bounds, bias and variance, diversity, calibration, importance."""
 
 from coterie.diagnostics import bounds
+from coterie.diagnostics.bags import BagCounts, bag_counts
 from coterie.diagnostics.bias_variance import BiasVariance, bias_variance
 from coterie.diagnostics.bootstrap import BootstrapError, bootstrap
 from coterie.diagnostics.calibration import Calibration, Reliability, calibration
@@ -15,6 +16,7 @@ from coterie.diagnostics.voters import Voters, independent_voters, voters
 
 __all__ = [
     "Ambiguity",
+    "BagCounts",
     "BiasVariance",
     "BootstrapError",
     "Calibration",
@@ -28,6 +30,7 @@ __all__ = [
     "Reliability",
     "RowWeights",
     "Voters",
+    "bag_counts",
     "bias_variance",
     "bootstrap",
     "bounds",

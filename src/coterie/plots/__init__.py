@@ -4,6 +4,7 @@ from coterie.plots.curves_display import CurvesDisplay
 from coterie.plots.display import Display
 from coterie.plots.explanations.explanation_displays import BeeswarmDisplay, ExplanationDisplay
 from coterie.plots.explanations.feature_displays import DependenceDisplay, ImportanceDisplay
+from coterie.plots.members.bags_display import BagsDisplay
 from coterie.plots.members.boundary_display import BoundaryDisplay
 from coterie.plots.members.member_displays import (
     DiversityDisplay,
@@ -17,6 +18,7 @@ from coterie.plots.rounds.weights_display import WeightsDisplay
 from coterie.plots.scores.error_displays import BiasVarianceDisplay, BootstrapDisplay, CalibrationDisplay
 
 __all__ = [
+    "BagsDisplay",
     "BeeswarmDisplay",
     "BiasVarianceDisplay",
     "BootstrapDisplay",
