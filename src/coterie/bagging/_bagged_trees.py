@@ -183,7 +183,7 @@ def oob_errors_of_trees(
                 own = (predictions[:, :, 0] - truth[rows].reshape(-1, 1)) ** 2
         losses += np.einsum("ij,ji->i", out_weight, own)
         weights += out_weight.sum(axis=1)
-    return np.divide(losses, weights, out=np.full(n_trees, np.nan), where=weights > 0)
+    return np.asarray(np.divide(losses, weights, out=np.full(n_trees, np.nan), where=weights > 0))
 
 
 def tree_predictions(forest: BaseForest, X: Any) -> Iterator[FloatArray]:

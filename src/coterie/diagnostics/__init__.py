@@ -10,6 +10,7 @@ from coterie.diagnostics.diversity import Ambiguity, Diversity, diversity
 from coterie.diagnostics.fit_by_step import FitBySteps, fit_by_step
 from coterie.diagnostics.importance import Importance, importance
 from coterie.diagnostics.margins import Margins, error_by_round, margins
+from coterie.diagnostics.ranking import RankingCurve, ranking_curve, ranking_curves
 from coterie.diagnostics.regions import DecisionRegions, decision_regions
 from coterie.diagnostics.row_weights import RowWeights, row_weights
 from coterie.diagnostics.voters import Voters, independent_voters, voters
@@ -27,6 +28,7 @@ __all__ = [
     "FitBySteps",
     "Importance",
     "Margins",
+    "RankingCurve",
     "Reliability",
     "RowWeights",
     "Voters",
@@ -44,6 +46,8 @@ __all__ = [
     "independent_voters",
     "interaction_strength",
     "margins",
+    "ranking_curve",
+    "ranking_curves",
     "row_weights",
     "voters",
 ]

@@ -28,9 +28,9 @@ class BagCounts:
     >>> found
     BagCounts(3 members, 3 rows; 33.3 % of the rows are out of a bag)
     >>> found.share_left_out.round(2), found.coverage
-    (array([0.33, 0.67, 0.  ]), array([1, 2, 1]))
+    (array([0.33, 0.67, 0.  ]), array([1, 2, 0]))
     >>> found.share_covered.round(2)
-    array([0.33, 0.67, 1.  ])
+    array([0.33, 0.67, 0.67])
     """
 
     counts: RowArray
@@ -60,7 +60,7 @@ class BagCounts:
         n_draws = float(self.counts.sum(axis=1).mean())
         if (self.counts > 1).any():
             return float((1 - 1 / n_rows) ** n_draws)
-        return 1 - n_draws / n_rows
+        return float(1 - n_draws / n_rows)
 
     def __repr__(self) -> str:
         n_members, n_rows = self.counts.shape

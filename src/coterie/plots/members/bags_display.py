@@ -32,7 +32,7 @@ class BagsDisplay(Display):
     >>> display
     BagsDisplay(3 members, 3 rows)
     >>> display.data["share_left_out"].round(2), display.data["share_covered"].round(2)
-    (array([0.33, 0.67, 0.  ]), array([0.33, 0.67, 1.  ]))
+    (array([0.33, 0.67, 0.  ]), array([0.33, 0.67, 0.67]))
     """
 
     def __init__(self, bags: BagCounts) -> None:
