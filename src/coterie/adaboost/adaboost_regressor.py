@@ -209,8 +209,8 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
         X = as_given_to_learners(X, twin.schema_)
         rows = np.arange(train.n_rows) if weight is None else np.flatnonzero(weight)
         if len(rows) < train.n_rows:
-            X, target, weight = rows_of(X, rows), target[rows], weight[rows]
-        log_weight = np.log(np.ones(len(rows)) if weight is None else weight)
+            X, target = rows_of(X, rows), target[rows]
+        log_weight = np.log(np.ones(len(rows)) if weight is None else weight[rows])
         found, losses = np.zeros((len(self.estimators_) + 1, train.n_rows)), []
         for number, member in enumerate(self.estimators_):
             parts = found[number, rows] = _shares(log_weight)

@@ -14,7 +14,7 @@ import numpy as np
 from coterie import _engine
 from coterie._params import check_params, is_auto
 from coterie._storage import storable
-from coterie._typing import FloatArray
+from coterie._typing import AnyArray, FloatArray, SeedArray
 from coterie._value_types import instance
 from coterie.bagging._bags import Bags
 from coterie.bagging._plan import BaggingData
@@ -159,6 +159,31 @@ def forest_on_bags(
 
 def _is_enough(ensemble: Any, training: _engine.ForestTraining, n_trees: int) -> bool:
     return is_auto(ensemble.n_estimators) and n_trees % STEP == 0 and has_settled(training.oob_errors)
+
+
+def oob_errors_of_trees(
+    forest: BaseForest, X: Any, bags: Bags, seeds: SeedArray, truth: AnyArray, weight: FloatArray
+) -> FloatArray:
+    """The error of each tree on the rows that its bag left out: a share of wrong classes, or a mean squared error."""
+    n_rows, n_trees = len(truth), len(forest.forest_)
+    left_out = np.zeros((n_trees, -(-n_rows // 8)), dtype=np.uint8)  # a bit for each row
+    for number in range(n_trees):
+        out = weight > 0
+        out[bags.draw(number, seeds).rows] = False
+        left_out[number] = np.packbits(out)
+    losses, weights = np.zeros(n_trees), np.zeros(n_trees)
+    for rows, predictions in forest._tree_predictions(X):
+        first = rows.start // 8
+        bits = np.unpackbits(left_out[:, first : -(-rows.stop // 8)], axis=1)
+        out_weight = bits[:, rows.start - 8 * first :][:, : rows.stop - rows.start] * weight[rows]
+        if forest._task == "classification":
+            own = (predictions.argmax(axis=2) != truth[rows, None]).astype(np.float64)
+        else:
+            with np.errstate(over="ignore"):
+                own = (predictions[:, :, 0] - truth[rows].reshape(-1, 1)) ** 2
+        losses += np.einsum("ij,ji->i", out_weight, own)
+        weights += out_weight.sum(axis=1)
+    return np.asarray(np.divide(losses, weights, out=np.full(n_trees, np.nan), where=weights > 0))
 
 
 def tree_predictions(forest: BaseForest, X: Any) -> Iterator[FloatArray]:

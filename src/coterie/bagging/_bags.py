@@ -309,6 +309,14 @@ class OobSums:
             weight = np.where(self.counts > 0, self._weight, 0.0)
             self.errors.append(float(weight @ self._losses / weight.sum()) if weight.any() else np.nan)
 
+    def error_of(self, rows: RowArray, predictions: FloatArray) -> float:
+        """The error of one member on the rows that it did not draw; NaN without any."""
+        weight = self._weight[rows]
+        if not weight.any():
+            return np.nan
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(np.average(self._loss(predictions, self._truth[rows]), weights=weight))
+
     @staticmethod
     def _loss(means: FloatArray, truth: AnyArray) -> FloatArray:
         if truth.ndim == 1:

@@ -64,6 +64,7 @@ _ATTRIBUTES = {
     "dropped": "dropped_",
     "bags": "_bags",
     "out_of_bag": "_oob",
+    "oob_member_errors": "_oob_member_errors",
     "trees": "_trees",
 }
 
@@ -86,6 +87,7 @@ class BaseBagging(Estimator):
     _question: ResponseMethod
     _schema: Schema | None
     _oob: OobSums | KnownOob | None
+    _oob_member_errors: FloatArray | None
     _trees: BaseForest | None  # whose trees are the members, if they grew together
 
     # What those of classes and those of numbers each define.
@@ -155,7 +157,9 @@ class BaseBagging(Estimator):
     def _previous_fit(self) -> PreviousFit[BaggedMembers] | None:
         if not hasattr(self, "_trace"):
             return None
-        state = BaggedMembers(**{own: getattr(self, name) for own, name in _ATTRIBUTES.items()})
+        # Files of earlier versions do not hold the errors of single members.
+        held = {"_oob_member_errors": None, **vars(self)}
+        state = BaggedMembers(**{own: held[name] for own, name in _ATTRIBUTES.items()})
         return PreviousFit(self._trace, self._schema, getattr(self, "classes_", None), state)
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, others: dict[str, Any]) -> BaggingData:
@@ -290,6 +294,18 @@ class BaseBagging(Estimator):
         """The out-of-bag error after each member: the share of wrong classes, or the mean squared error."""
         return self._known_oob("oob_errors_").errors
 
+    @property
+    def oob_member_errors_(self) -> FloatArray:
+        """The error of each member on the rows that it did not draw; NaN for a member that drew all."""
+        self._known_oob("oob_member_errors_")
+        errors = vars(self).get("_oob_member_errors")
+        if errors is None:
+            raise AttributeError(
+                f"oob_member_errors_ is not known: this {type(self).__name__} was fitted by a version that did not "
+                "keep it. Fit it again."
+            )
+        return np.asarray(errors)
+
     def _known_oob(self, what: str) -> OutOfBag:
         check_is_fitted(self, "estimators_")
         return required_oob(self, None if self._oob is None else self._oob.known, what)
@@ -314,6 +330,7 @@ class BaseBagging(Estimator):
         for name in ("estimators_", "estimators_features_", "_numbers", "_columns"):
             setattr(pruned, name, [getattr(self, name)[place] for place in places])
         pruned.n_estimators_, pruned._oob, pruned._trees = len(places), None, None
+        pruned._oob_member_errors = None
         return pruned
 
     def tree_sum(self) -> TreeSum:

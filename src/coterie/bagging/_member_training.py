@@ -11,7 +11,7 @@ import numpy as np
 
 from coterie._params import is_auto
 from coterie._typing import FloatArray, RowArray
-from coterie.bagging._bagged_trees import KnownOob, forest_on_bags
+from coterie.bagging._bagged_trees import KnownOob, forest_on_bags, oob_errors_of_trees
 from coterie.bagging._bags import Bag, Bags, ColumnDraws, OobSums
 from coterie.bagging._plan import BaggingData
 from coterie.data.parts import Columns, rows_of
@@ -47,6 +47,7 @@ class BaggedMembers:
     dropped : why members failed, by name
     bags : how rows were drawn
     out_of_bag : what is known out of bag
+    oob_member_errors : the error of each member on the rows that it did not draw; NaN where it is not known
     trees : the forest whose trees the members are, if they grew together
     """
 
@@ -58,6 +59,7 @@ class BaggedMembers:
     dropped: dict[str, str] = field(default_factory=dict)
     bags: Bags | None = None
     out_of_bag: OobSums | KnownOob | None = None
+    oob_member_errors: FloatArray | None = None
     trees: BaseForest | None = None
 
     @property
@@ -118,6 +120,12 @@ def grow_members(
     )
     found.trees, found.members = trees, Members(trees)
     found.out_of_bag = None if trees._oob is None else KnownOob(trees._oob)
+    found.oob_member_errors = None
+    if trees._oob is not None:
+        weight = data.row_weight
+        found.oob_member_errors = oob_errors_of_trees(
+            trees, data.X, found.bags, ensemble._seeds, data.target.values, weight
+        )
     found.n_tried = len(found.members)
     found.numbers, found.columns = list(range(found.n_tried)), [None] * found.n_tried
     found.features = [np.arange(data.outline.n_columns or 0)] * found.n_tried
@@ -203,7 +211,7 @@ class MemberTraining:
             _known_outcome(task, known[number], data.X, predict) if number in known else next(fitted)
             for number, task in zip(numbers, tasks, strict=True)
         ]
-        errors = {}
+        errors, member_errors = {}, []
         assert not isinstance(found.out_of_bag, KnownOob)
         for number, task, own, outcome in zip(numbers, tasks, columns, outcomes, strict=True):
             if outcome.error is not None:
@@ -216,8 +224,15 @@ class MemberTraining:
             found.features.append(np.arange(n_columns) if own is None else np.array(own.places))
             if found.out_of_bag is not None and task.predict_rows is not None:
                 found.out_of_bag.add(task.predict_rows, outcome.predictions)
+                member_errors.append(found.out_of_bag.error_of(task.predict_rows, outcome.predictions))
             elif found.out_of_bag is not None:
                 found.out_of_bag.add(np.zeros(0, dtype=np.int64), np.zeros((0, self.n_columns)))
+                member_errors.append(np.nan)
+        if found.out_of_bag is not None:
+            known_errors = found.oob_member_errors
+            if known_errors is None:  # of a model that did not keep them
+                known_errors = np.full(len(found.members) - len(member_errors), np.nan)
+            found.oob_member_errors = np.append(known_errors, member_errors)
         return errors
 
     def _task(self, number: int, bag: Bag, columns: Columns | None) -> FitTask:

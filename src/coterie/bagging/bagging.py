@@ -14,6 +14,7 @@ from coterie._typing import AnyArray, Auto, FloatArray, MaxFeatures, OnError, Se
 from coterie._value_types import (
     ANY,
     COUNT,
+    FLOAT_VECTOR,
     INTEGERS,
     LABELS,
     MODEL,
@@ -89,6 +90,8 @@ _PARAMETERS = """\
     oob_coverage_ : array of ints, how many members these are
     oob_errors_ : array of shape (n_estimators_,)
         After each member, {error} out of bag.
+    oob_member_errors_ : array of shape (n_estimators_,)
+        The same of each member alone, on the rows that it did not draw.
     pruning_path_ : Bunch
         The order of the members and the loss after each, if `coterie.prune` chose from them.
 """
@@ -137,6 +140,7 @@ _BAGGING: Fitted = {
     "_n_tried": COUNT,
     "_numbers": list_of(COUNT),
     "_oob": instance(KnownOob, OobSums) | NONE,
+    "_oob_member_errors": FLOAT_VECTOR | NONE,
     "_question": instance(ResponseMethod),
     "_schema": instance(Schema) | NONE,
     "_seeds": array("iu"),

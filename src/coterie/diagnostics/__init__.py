@@ -1,6 +1,7 @@
 """What a fitted ensemble is like inside: margins, bounds, bias and variance, diversity, calibration, importance."""
 
 from coterie.diagnostics import bounds
+from coterie.diagnostics.bags import BagCounts, bag_counts
 from coterie.diagnostics.bias_variance import BiasVariance, bias_variance
 from coterie.diagnostics.bootstrap import BootstrapError, bootstrap
 from coterie.diagnostics.calibration import Calibration, Reliability, calibration
@@ -9,12 +10,14 @@ from coterie.diagnostics.diversity import Ambiguity, Diversity, diversity
 from coterie.diagnostics.fit_by_step import FitBySteps, fit_by_step
 from coterie.diagnostics.importance import Importance, importance
 from coterie.diagnostics.margins import Margins, error_by_round, margins
+from coterie.diagnostics.ranking import RankingCurve, ranking_curve, ranking_curves
 from coterie.diagnostics.regions import DecisionRegions, decision_regions
 from coterie.diagnostics.row_weights import RowWeights, row_weights
 from coterie.diagnostics.voters import Voters, independent_voters, voters
 
 __all__ = [
     "Ambiguity",
+    "BagCounts",
     "BiasVariance",
     "BootstrapError",
     "Calibration",
@@ -25,9 +28,11 @@ __all__ = [
     "FitBySteps",
     "Importance",
     "Margins",
+    "RankingCurve",
     "Reliability",
     "RowWeights",
     "Voters",
+    "bag_counts",
     "bias_variance",
     "bootstrap",
     "bounds",
@@ -41,6 +46,8 @@ __all__ = [
     "independent_voters",
     "interaction_strength",
     "margins",
+    "ranking_curve",
+    "ranking_curves",
     "row_weights",
     "voters",
 ]

@@ -16,7 +16,6 @@ from coterie.data.target import read_target
 from coterie.diagnostics.checks import check_choice, several_targets
 from coterie.diagnostics.regions import PlaneAxis, plane_axis, typical_of
 from coterie.diagnostics.votes import staged_predictions
-from coterie.errors import InvalidInput
 
 _LOG_LINKS = ("poisson", "gamma", "tweedie")
 
@@ -58,7 +57,7 @@ class FitBySteps:
 
     def residuals(self, number: int) -> FloatArray:
         """Targets minus predictions after so many rounds."""
-        return self.y - self.predictions[self._checked(number)]
+        return np.asarray(self.y - self.predictions[self._checked(number)])
 
     def next_tree(self, number: int) -> FloatArray:
         """What the next round learned, along the column: its step divided by the learning rate; NaN after the last."""
@@ -177,19 +176,17 @@ def _start(model: Any, y: FloatArray) -> float:
     if baseline.size == 1:
         found = float(baseline.ravel()[0])
         return float(np.exp(found)) if str(getattr(model, "loss", "")) in _LOG_LINKS else found
-    first = getattr(getattr(model, "init_", None), "constant_", None)
-    return float(np.ravel(first)[0]) if np.size(first) == 1 and first is not None else float(y.mean())
+    first: AnyArray = np.asarray(
+        getattr(getattr(model, "init_", None), "constant_", y.mean()), dtype=np.float64
+    )
+    return float(first.ravel()[0])
 
 
 def _learning_rate(model: Any) -> float:
     """That of the fit, for models that add trees; members of other ensembles are not divided."""
-    rate = getattr(model, "learning_rate_", getattr(model, "learning_rate", 1.0))
+    rate = getattr(model, "learning_rate", 1.0)
     is_boosting = hasattr(model, "staged_predict") and not hasattr(model, "estimator_weights_")
-    if not is_boosting or isinstance(rate, str | bool) or not np.isscalar(rate):
-        return 1.0
-    if not float(rate) > 0:
-        raise InvalidInput.expecting(f"learning_rate is {rate}", "a number above 0", "model", rate)
-    return float(rate)
+    return float(rate) if is_boosting and isinstance(rate, int | float | np.number) and rate > 0 else 1.0
 
 
 def spread_evenly(n_stages: int, most: int) -> list[int]:

@@ -133,6 +133,19 @@ class Forest(BaseForest):
         return np.asarray(self._known_oob("oob_coverage_").coverage)
 
     @property
+    def oob_member_errors_(self) -> FloatArray:
+        """The error of each tree alone on the rows that it did not draw; NaN for a tree that drew all.
+
+        It is found on request from the training rows that the forest keeps.
+        """
+        self._known_oob("oob_member_errors_")
+        try:
+            kept = self._training_rows("oob_member_errors_", needs_bag=True)
+        except InvalidInput as error:
+            raise AttributeError(str(error)) from error
+        return kept.member_errors(self._classes_per_output())
+
+    @property
     def oob_errors_(self) -> FloatArray:
         """The out-of-bag error after each tree: the share of wrong classes, or the mean squared error."""
         return self._known_oob("oob_errors_").errors

@@ -1,15 +1,16 @@
 """Forests for classes: mean probabilities of the trees, sets of classes, and typical rows."""
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Bunch, Tags
+from sklearn.utils.validation import check_is_fitted
 
 import coterie._engine as _engine
-from coterie._params import ArrayLike, Boolean, MappingLike, OneOf, Params
+from coterie._params import ArrayLike, Boolean, MappingLike, OneOf, Params, check_first, unexpected
 from coterie._storage import Fitted
 from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray
 from coterie.data.encoding import Encoded
@@ -84,9 +85,28 @@ class BaseForestClassifier(ClassifierMixin, Forest):
     FITTED: ClassVar[Fitted] = FOREST_CLASSIFIER_FITTED
 
     @by_batches
-    def predict(self, X: Any, *, n_trees: int | None = None) -> AnyArray:
-        """The most probable class of each row; on a tie, the first of them. `n_trees`: use only the first trees."""
-        return self._labels_of(self._mean_predictions(X, n_trees))
+    def predict(
+        self, X: Any, *, n_trees: int | None = None, voting: Literal["soft", "hard"] = "soft"
+    ) -> AnyArray:
+        """The class of each row; on a tie, the first of them.
+
+        Parameters
+        ----------
+        X : a table with the columns of `fit`
+        n_trees : int or None, use only the first trees
+        voting : {"soft", "hard"}
+            "soft": the class with the largest mean probability over the trees, as in scikit-learn. "hard": the majority
+            vote of Breiman's forests, in which each tree votes for one class; for one output.
+        """
+        if not OneOf("soft", "hard").accepts(voting):
+            raise unexpected("voting", voting, OneOf("soft", "hard").describe())
+        if voting == "soft":
+            return self._labels_of(self._mean_predictions(X, n_trees))
+        self._refuse_several("predict(voting='hard')")
+        check_is_fitted(self, "forest_")
+        last = len(self.forest_) if n_trees is None else check_first("n_trees", n_trees, len(self.forest_))
+        [count] = self.votes(X).after(np.array([last]))
+        return self._labels_of(count.votes)
 
     @by_batches
     def predict_proba(self, X: Any, *, n_trees: int | None = None) -> FloatArray | list[FloatArray]:

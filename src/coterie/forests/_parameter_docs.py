@@ -82,6 +82,8 @@ _SHARED = """\
     oob_coverage_ : array of ints, how many trees these are
     oob_errors_ : array of shape (n_estimators_,)
         After each tree, the share of wrong classes or the mean squared error out of bag.
+    oob_member_errors_ : array of shape (n_estimators_,)
+        The same of each tree alone, on the rows that it did not draw; found on request, with `keep_rows`.
     pruning_path_ : Bunch
         The order of the trees and the loss after each, if `coterie.prune` chose from them.
 """

@@ -109,6 +109,16 @@ class TrainingRows:
             each = np.mean(wrong, axis=0)
         return float(np.average(each, weights=self.weight[known]))
 
+    def member_errors(self, n_classes: AnyArray | None) -> FloatArray:
+        """The error of each tree alone, on the rows that it did not draw; NaN for a tree that drew all."""
+        errors = np.full(len(self.forest), np.nan)
+        for tree, (leaves, drawn) in enumerate(zip(self.leaves(), self.counts(), strict=True)):
+            values = np.asarray(self.forest.tree(tree).value) * self.unit
+            left_out = (drawn == 0).astype(np.int64)
+            if left_out.any():
+                errors[tree] = self._error(values[leaves], left_out, n_classes)
+        return errors
+
     def increases(self, n_repeats: int, seed: int) -> FloatArray:
         """What permuting each feature adds to the error of each tree out of its bag; shape (n_trees, n_features)."""
         parts = [

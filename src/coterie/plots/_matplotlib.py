@@ -145,6 +145,8 @@ def _points(ax: Any, points: Points, place: int) -> None:
     ax.scatter(points.x, points.y, s=size, color=colour_of(place), label=points.label, zorder=2.2, **style)
     if points.low is not None and points.high is not None:
         ax.vlines(points.x, points.low, points.high, color=colour_of(place), linewidth=1.2)
+    if points.left is not None and points.right is not None:
+        ax.hlines(points.y, points.left, points.right, color=colour_of(place), linewidth=1.2)
 
 
 def _regions(ax: Any, chart: Chart) -> None:

@@ -216,12 +216,23 @@ def _points(points: Points, place: int, frame: _Frame) -> Iterator[str]:
                 f'<line x1="{x:.1f}" y1="{low:.1f}" x2="{x:.1f}" y2="{high:.1f}" stroke="{colour}" '
                 'stroke-width="1.2"/>'
             )
+        if points.left is not None and points.right is not None:
+            ends = frame.x(points.left[number]), frame.x(points.right[number])
+            if np.isfinite(ends).all():
+                yield (
+                    f'<line x1="{ends[0]:.1f}" y1="{y:.1f}" x2="{ends[1]:.1f}" y2="{y:.1f}" stroke="{colour}" '
+                    'stroke-width="1.2"/>'
+                )
         if points.size is None and not points.outlined:
             yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{colour}" fill-opacity="0.8"/>'
             continue
         large = (1.0 if points.size is None else float(np.sqrt(points.size[number]))) * max(radius, 3.0)
         shape = shape_of(place) if points.outlined else "circle"
-        edge = f' stroke="{PAPER}" stroke-width="0.9"' if points.outlined else ' fill-opacity="0.8"'
+        edge = (
+            f' stroke="{PAPER}" stroke-width="{min(0.9, 0.25 * large):.2g}"'
+            if points.outlined
+            else ' fill-opacity="0.8"'
+        )
         yield _marker(shape, x, y, large, f'fill="{colour}"{edge}')
 
 

@@ -56,7 +56,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Points:
-    """A scatter plot, perhaps with vertical error bars from `low` to `high`.
+    """A scatter plot, perhaps with vertical error bars from `low` to `high`, or horizontal ones from `left` to `right`.
 
     `size` is the area of each point, 1 for the usual one. Points that are `outlined` stand out on coloured ground:
     they have an edge, and a shape of their own by their place in the legend.
@@ -67,6 +67,8 @@ class Points:
     y: FloatArray
     low: FloatArray | None = None
     high: FloatArray | None = None
+    left: FloatArray | None = None
+    right: FloatArray | None = None
     size: FloatArray | None = None
     outlined: bool = False
 

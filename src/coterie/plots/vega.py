@@ -195,6 +195,11 @@ def _dots(chart: Chart) -> list[dict[str, Any]]:
             rule = {"type": "rule", "clip": True, "color": colour_of(place)}
             ranged = {**_both(chart), "y2": {"field": "high"}}
             layers.append({"data": {"values": ends}, "mark": rule, "encoding": ranged})
+        if points.left is not None and points.right is not None:
+            ends = _columns(x=points.left, y=points.y, right=points.right)
+            rule = {"type": "rule", "clip": True, "color": colour_of(place)}
+            ranged = {**_both(chart), "x2": {"field": "right"}}
+            layers.append({"data": {"values": ends}, "mark": rule, "encoding": ranged})
     return layers
 
 

@@ -1,5 +1,6 @@
 """Members as pictures: diversity of pairs, the kappa-error diagram, how many are wrong about a row, and margins."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from coterie._params import unexpected
 from coterie._typing import AnyArray, FloatArray
 from coterie.diagnostics import Ambiguity, Diversity, Margins, Voters, diversity, voters
 from coterie.diagnostics import margins as find_margins
+from coterie.plots.animation import AnimationFrame
 from coterie.plots.chart import Axis, Chart, Heatmap, Line, Mark, Points
 from coterie.plots.display import Display
 
@@ -273,6 +275,15 @@ class MarginDisplay(Display):
             tuple(self._line(int(number)) for number in self.margins.rounds),
             (Mark(0.0),),
         )
+
+    def frames(self) -> list[AnimationFrame]:
+        """A curve for each of the rounds, one after the other; those before it stay, thin and grey."""
+        chart, found = self.chart(), []
+        for place, number in enumerate(self.margins.rounds.tolist()):
+            before = tuple(replace(line, faint=True) for line in chart.lines[:place])
+            own = replace(chart, lines=(*before, chart.lines[place]))
+            found.append(AnimationFrame(f"after {number:,} round{'s' if number > 1 else ''}", (own,)))
+        return found
 
     def _line(self, number: int) -> Line:
         """The steps, from one end of the axis to the other."""

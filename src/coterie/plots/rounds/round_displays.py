@@ -1,6 +1,5 @@
 """Errors by round: those of an ensemble on training rows and others, and of AdaBoost with its bounds."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,12 @@ from coterie._params import in_short
 from coterie._typing import AnyArray, FloatArray
 from coterie.diagnostics import error_by_round
 from coterie.diagnostics.bounds import AdaBoostBounds, adaboost
-from coterie.diagnostics.fit_by_step import error_by_round_of_numbers, spread_evenly
+from coterie.diagnostics.fit_by_step import error_by_round_of_numbers
 from coterie.errors import InvalidParameter
 from coterie.plots.animation import AnimationFrame
 from coterie.plots.chart import Axis, Chart, Line, Mark
 from coterie.plots.display import Display
+from coterie.plots.growing import growing_frames
 
 
 class ErrorBoundDisplay(Display):
@@ -76,6 +76,11 @@ class ErrorBoundDisplay(Display):
             Axis("error or mean loss", 0.0, 1.0),
             tuple(lines),
         )
+
+    def frames(self) -> list[AnimationFrame]:
+        """The curves as they grow, in at most sixty steps."""
+        rounds = self.bounds.rounds
+        return growing_frames(self.chart(), len(rounds), first=int(rounds[0]))
 
     def __repr__(self) -> str:
         return f"ErrorBoundDisplay({len(self.bounds.rounds)} rounds)"
@@ -153,13 +158,7 @@ class RoundsDisplay(Display):
 
     def frames(self) -> list[AnimationFrame]:
         """The curves as they grow, in at most sixty steps."""
-        chart, found = self.chart(), []
-        for last in spread_evenly(len(self.training_error), 60):
-            lines = tuple(replace(line, x=line.x[: last + 1], y=line.y[: last + 1]) for line in chart.lines)
-            marks = tuple(mark for mark in chart.marks if mark.x <= last + 1)
-            own = replace(chart, lines=lines, marks=marks)
-            found.append(AnimationFrame(f"after {last + 1:,} round{'s' if last else ''}", (own,)))
-        return found
+        return growing_frames(self.chart(), len(self.training_error))
 
     def __repr__(self) -> str:
         written = ".3f" if self.measure == "error rate" else ".4g"

@@ -1,5 +1,6 @@
 """Errors as pictures: bias and variance, bootstrap estimates, and calibration."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,10 @@ from coterie.diagnostics import (
     bootstrap,
     calibration,
 )
+from coterie.plots.animation import AnimationFrame
 from coterie.plots.chart import Axis, Bars, Chart, Line, Mark, Points
 from coterie.plots.display import Display
+from coterie.plots.growing import growing_frames
 
 _PARTS = ("error", "bias", "variance", "noise")
 
@@ -70,6 +73,13 @@ class BiasVarianceDisplay(Display):
             Axis(unit, low, high),
             tuple(Line(label, stages, own) for label, own in zip(labels, values, strict=True)),
         )
+
+    def frames(self) -> list[AnimationFrame]:
+        """The curves as they grow, stage by stage; one frame where there is one stage."""
+        if len(self.result.stages) == 1:
+            return super().frames()
+        frames, stages = growing_frames(self.chart(), len(self.result.stages)), self.result.stages
+        return [replace(own, name=f"after {stages[len(own.charts[0].lines[0].x) - 1]:,}") for own in frames]
 
     def __repr__(self) -> str:
         n_fits, n_stages, _ = self.result.predictions.shape
