@@ -129,6 +129,7 @@ def visit_formulas(translator: Any, node: nodes.math_block) -> None:
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
+    app.setup_extension("gallery")
     app.add_directive("picture", Picture)
     app.add_node(drawn, html=(visit_drawn, leave), text=(visit_as_text, None))
     app.add_html_math_renderer(

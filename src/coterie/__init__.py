@@ -109,6 +109,7 @@ _REACHABLE = (
     "export",
     "files",
     "losses",
+    "mlflow",
     "plots",
     "report",
 )

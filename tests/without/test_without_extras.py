@@ -50,6 +50,7 @@ USES = {
     ),
     "shap": TREE + "tree.explain([[1.0]]).to_shap()",
     "fastapi": SERVICE,
+    "mlflow": TREE + "import coterie.mlflow\ncoterie.mlflow.save_model(tree, 'a folder')",
     "uvicorn": SERVICE,
     "onnx": TREE + "coterie.export.to_onnx(tree)",
     "treelite": TREE + "coterie.export.to_treelite(tree)",

@@ -2,5 +2,6 @@
 
 from coterie.report.columns.profile import TableProfile, profile_of
 from coterie.report.document import Report, build
+from coterie.report.forms.model_card import model_card
 
-__all__ = ["Report", "TableProfile", "build", "profile_of"]
+__all__ = ["Report", "TableProfile", "build", "model_card", "profile_of"]

@@ -120,31 +120,31 @@ def _one_line(text: str) -> str:
 
 
 def markdown_of(report: Any) -> str:
-    lines = [f"# {_safe(report.title)}", ""]
+    lines = [f"# {escaped(report.title)}", ""]
     for section in report.shown:
         lines += [f"## {section.title}", ""]
         for block in section.blocks:
             lines += _markdown(block)
     if report.left_out:
         lines += ["## Not in this report", ""]
-        lines += [f"- {own.title}: {_safe(own.reason)}" for own in report.left_out]
+        lines += [f"- {own.title}: {escaped(own.reason)}" for own in report.left_out]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _markdown(block: Block) -> list[str]:
     if isinstance(block, Paragraph):
-        text = _safe(block.text)
+        text = escaped(block.text)
         return [f"**{text}**" if block.tone == "warning" else text, ""]
     if isinstance(block, Facts):
-        notes = [f" ({_safe(own.note)})" if own.note else "" for own in block.facts]
+        notes = [f" ({escaped(own.note)})" if own.note else "" for own in block.facts]
         facts = zip(block.facts, notes, strict=True)
-        return [*(f"- {_safe(own.label)}: **{_safe(own.value)}**{note}" for own, note in facts), ""]
+        return [*(f"- {escaped(own.label)}: **{escaped(own.value)}**{note}" for own, note in facts), ""]
     if isinstance(block, TableBlock):
         hidden = block.n_left_out + max(0, len(block.rows) - _MOST_ROWS)
         more = [f"… and {hidden:,} more", ""] if hidden else []
-        return [*_piped(block), "", *more, *([_safe(block.caption), ""] if block.caption else [])]
+        return [*_piped(block), "", *more, *([escaped(block.caption), ""] if block.caption else [])]
     if isinstance(block, Figure):
-        return [f"*{_safe(_chart_line(block))}*", ""]
+        return [f"*{escaped(_chart_line(block))}*", ""]
     if isinstance(block, ConfusionMatrix):
         return [*_piped(_as_table(block, "true / predicted")), ""]
     if isinstance(block, Code):
@@ -153,12 +153,12 @@ def _markdown(block: Block) -> list[str]:
 
 
 def _piped(table: TableBlock) -> list[str]:
-    head = "| " + " | ".join(_safe(name.strip()) for name in table.columns) + " |"
+    head = "| " + " | ".join(escaped(name.strip()) for name in table.columns) + " |"
     line = "|" + "|".join("---" for _ in table.columns) + "|"
-    return [head, line, *("| " + " | ".join(map(_safe, row)) + " |" for row in _formatted(table))]
+    return [head, line, *("| " + " | ".join(map(escaped, row)) + " |" for row in _formatted(table))]
 
 
-def _safe(text: str) -> str:
+def escaped(text: str) -> str:
     """Nothing in a name is markup."""
     text = _one_line(text).replace("\\", "\\\\")
     for sign in "|*_`[]#":
