@@ -152,6 +152,11 @@ def importance(
         )
     if method == "shap":
         return _by_shap(model, X, random_state)
+    return _kept(model, method, n_repeats)
+
+
+def _kept(model: Any, method: str, n_repeats: int) -> Importance:
+    """What the model knows of its columns by itself."""
     if method == "oob_permutation":
         if not hasattr(model, "oob_importances"):
             raise _other_method(method, model, "rows out of bag")
