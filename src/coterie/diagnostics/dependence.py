@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -197,7 +197,7 @@ def dependence(
     X: Any,
     features: Any,
     *,
-    kind: str = "average",
+    kind: Literal["average", "individual", "ale"] = "average",
     grid_resolution: int = 50,
     centred: bool = False,
     target: Any = None,
