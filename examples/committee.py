@@ -38,7 +38,7 @@ def main() -> None:
 
     found = log_loss(new_bought, committee.predict_proba(new_table))
     print(
-        f"\nlog loss promised {-committee.oof_score_:.3f} +- {2 * committee.oof_score_error_:.3f}, found {found:.3f}"
+        f"\nlog loss promised {-committee.oof_score_:.3f} ± {2 * committee.oof_score_error_:.3f}, found {found:.3f}"
     )
     sets = committee.predict_set(new_table, alpha=0.1)
     column = (new_bought == "yes").astype(int)

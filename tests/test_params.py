@@ -164,6 +164,15 @@ def test_the_message_lists_every_choice_in_words() -> None:
     )
 
 
+def test_the_nearest_of_many_names_is_proposed() -> None:
+    names = OneOf("leaf", "level", "oblivious", "mixed")
+    with pytest.raises(InvalidParameter, match="Did you mean 'oblivious'"):
+        checked([names], "oblivous")
+    with pytest.raises(InvalidParameter) as caught:
+        checked([names], "x")
+    assert caught.value.hint is None
+
+
 @pytest.mark.parametrize(
     ("rule", "words"),
     [

@@ -15,6 +15,7 @@ would have.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from numbers import Integral
 from numbers import Real as RealNumber
@@ -49,6 +50,7 @@ class EstimatorRule(Protocol):
     def hint(self, value: object) -> str | None: ...
 
 
+_MANY_NAMES = 4  # fewer are seen at once
 _INTEGER = (int, np.integer, Integral)  # types first that are known without a search
 _REAL = (float, int, np.floating, np.integer, RealNumber)
 
@@ -255,8 +257,27 @@ def check_params(estimator: Any) -> None:
         own = [rule.for_estimator(estimator) if isinstance(rule, EstimatorRule) else rule for rule in rules]
         if not any(_accepts(rule, value) for rule in own):
             allowed = " or ".join("None" if rule is None else rule.describe() for rule in own)
-            hint = next((rule.hint(value) for rule in own if isinstance(rule, EstimatorRule)), None)
+            hints = (
+                rule.hint(value) if isinstance(rule, EstimatorRule) else _nearest_of(rule, value)
+                for rule in own
+            )
+            hint = next(filter(None, hints), None)
             raise unexpected(param, value, allowed, owner=type(estimator).__name__, hint=hint)
+
+
+def _nearest_of(rule: Rule | None, value: object) -> str | None:
+    """The name that was probably meant, of a rule that lists its `names`; None if there are few or none is near.
+
+    Examples
+    --------
+    >>> _nearest_of(OneOf("leaf", "level", "oblivious", "mixed"), "oblivous")
+    "Did you mean 'oblivious'?"
+    """
+    names = getattr(rule, "names", ())
+    if not isinstance(value, str) or len(names) < _MANY_NAMES:
+        return None
+    near = get_close_matches(value.lower(), names, n=1)
+    return f"Did you mean {near[0]!r}?" if near else None
 
 
 def unexpected(

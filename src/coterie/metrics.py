@@ -366,18 +366,20 @@ def is_metric_name(name: object) -> bool:
 
 
 def nearest_metric(name: str, names: Iterable[str]) -> str | None:
-    """The name that was probably meant, one of `names` or of scikit-learn's.
+    """The name that was probably meant, one of `names`, or of scikit-learn where we have none.
 
     Examples
     --------
-    >>> nearest_metric("rsme", METRICS), nearest_metric("neg_root_mean_square_error", METRICS)
-    ('rmse', 'neg_root_mean_squared_error')
+    >>> [nearest_metric(name, METRICS) for name in ("rsme", "roc-auc", "neg_mean_sq_error", "max_eror")]
+    ['rmse', 'auc', 'rmse', 'neg_max_error']
     """
-    for known in (list(names), get_scorer_names()):
-        near = get_close_matches(name.lower(), known, n=1, cutoff=0.65)
-        if near:
-            return str(near[0])
-    return None
+    meant = {own: own for own in names}
+    for scorer in get_scorer_names():
+        own = _BY_SCORER.get(scorer)
+        if own is None or own.name in meant:
+            meant.setdefault(scorer, scorer if own is None else own.name)
+    near = get_close_matches(name.lower(), list(meant), n=1, cutoff=0.65)
+    return meant[near[0]] if near else None
 
 
 def advice_about(name: object, task: Task) -> str:

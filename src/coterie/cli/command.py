@@ -101,7 +101,11 @@ class _TimeLeft:
 
 
 def _plain_lines(left: _TimeLeft) -> Callable[[FitEvent], None]:
-    return lambda event: _write(f"  {event}; {left.in_words(event.done)}")
+    def write(event: FitEvent) -> None:
+        known = left.seconds is not None or left.total is not None
+        _write(f"  {event}; {left.in_words(event.done)}" if known else f"  {event}")
+
+    return write
 
 
 @contextmanager

@@ -306,8 +306,10 @@ def size_line(training: TrainingTable, name: str) -> str:
     counts = Counter(training.reading[column].kind for column in training.X)
     kinds = ", ".join(f"{n} {PLURALS[kind] if n > 1 else kind}" for kind, n in counts.items())
     what = "numbers" if training.classes is None else f"{len(training.classes)} classes"
+    n_columns = len(training.X)
+    columns = f"{n_columns} {'column' if n_columns == 1 else 'columns'}"
     return (
-        f"{name}: {training.n_rows:,} rows, {len(training.X)} columns ({kinds}); target {training.target!r}: {what} "
+        f"{name}: {training.n_rows:,} rows, {columns} ({kinds}); target {training.target!r}: {what} "
         f"({training.task}){_reason(training)}"
     )
 

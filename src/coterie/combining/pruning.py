@@ -4,7 +4,7 @@ Both orders of members need nothing but products of predictions, summed over row
 operations as there are members, however many rows there are.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -115,7 +115,7 @@ def prune(
     *,
     to: float | None = None,
     tolerance: float | None = None,
-    order: str = "reduced_error",
+    order: Literal["reduced_error", "margin_distance"] = "reduced_error",
     sample_weight: Any = None,
 ) -> Any:
     """A fitted ensemble with fewer members: the most useful ones, as they are.

@@ -205,9 +205,10 @@ class PortfolioRun:
         if self.clock.limit is None or not len(rows):
             return
         predictions, metric = self.members[-1].predictions[rows], self.metric.chosen_by
+        evaluator = metric.evaluator(predictions[None], targets)
         for _ in range(_N_TIMINGS):
             begun = self.clock.elapsed
-            metric.value(predictions, targets)
+            evaluator.scores(predictions, 1, [0])
             self._score_seconds = min(self._score_seconds, self.clock.elapsed - begun)
 
     def _scored_rows(self) -> tuple[RowArray, RowTargets]:

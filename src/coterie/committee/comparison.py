@@ -25,7 +25,7 @@ from coterie._params import (
     spawn_seeds,
     unexpected,
 )
-from coterie._typing import AnyArray, FloatArray, Task
+from coterie._typing import AnyArray, Auto, FloatArray, Task
 from coterie.committee._committee_data import drawn_folds
 from coterie.committee.families import families
 from coterie.committee.listing import Listing, in_few_digits
@@ -140,7 +140,7 @@ def compare(
     y: Any,
     *,
     models: Any = "auto",
-    task: str = "auto",
+    task: Auto | Task = "auto",
     scoring: Any = None,
     cv: Any = 5,
     sample_weight: Any = None,

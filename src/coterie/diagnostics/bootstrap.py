@@ -182,7 +182,7 @@ class BootstrapError:
                 (
                     name.replace("error_632_plus", ".632+").replace("error_632", ".632").replace("_", " "),
                     getattr(self, name),
-                    f" +- {error:.4g}",
+                    f" ± {error:.4g}",
                 )
                 for name, error in self.standard_errors.items()
             ),

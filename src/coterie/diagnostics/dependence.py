@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -197,7 +197,7 @@ def dependence(
     X: Any,
     features: Any,
     *,
-    kind: str = "average",
+    kind: Literal["average", "individual", "ale"] = "average",
     grid_resolution: int = 50,
     centred: bool = False,
     target: Any = None,
@@ -257,41 +257,60 @@ def dependence(
     X, table, places = _columns(X, features, "features")
     given = read_weight(sample_weight, table.n_rows)
     weight = np.ones(table.n_rows) if given is None else given
-    curves = []
-    for place in places:
-        grid = grid_of(table.column(place), grid_resolution)
-        individual = None
-        if kind == "ale":
-            if grid.categorical and table.column(place).kind == "nominal" and len(grid.values) > 2:
-                grid = grid.reordered(levels_by_likeness(table, place, grid))
-            average = _accumulated(predict, X, place, grid, weight)
-        else:
-            individual = _individual(predict, X, place, grid.rows, table.n_rows, n_jobs)
-            average = np.average(individual, axis=0, weights=weight)
-        without = np.flatnonzero(grid.place < 0)
-        missing = None
-        if len(without) and kind != "ale":
-            own = _individual(predict, X, place, without[:1], table.n_rows, n_jobs)
-            missing = float(np.average(own[:, 0], weights=weight)) - (float(average[0]) if centred else 0.0)
-        if centred:
-            average = average - average[0]
-            individual = None if individual is None else individual - individual[:, :1]
-        curves.append(
-            DependenceCurve(
-                table.label(place),
-                grid.categorical,
-                grid.values,
-                average,
-                individual if kind == "individual" else None,
-                np.bincount(grid.place[grid.place >= 0], minlength=len(grid.values)),
-                missing,
-                len(without),
-                _histogram(table.column(place), grid),
-                holds_dates(X, table, place),
-            )
-        )
+    data = _AveragedRows(X, table, weight, n_jobs)
+    curves = tuple(_curve_of(predict, data, place, kind, grid_resolution, centred) for place in places)
     what = "accumulated effect on the " if kind == "ale" else "change of the " if centred else ""
-    return Dependence(kind, what + meaning, bool(centred), tuple(curves))
+    return Dependence(kind, what + meaning, bool(centred), curves)
+
+
+@dataclass(frozen=True)
+class _AveragedRows:
+    """The rows that predictions are averaged over: as the user gave them, as a table, and their weights."""
+
+    X: Any
+    table: Table
+    weight: FloatArray
+    n_jobs: int | None
+
+
+def _curve_of(
+    predict: Callable[[Any], FloatArray],
+    data: _AveragedRows,
+    place: int,
+    kind: str,
+    grid_resolution: int,
+    centred: bool,
+) -> DependenceCurve:
+    X, table, weight, n_jobs = data.X, data.table, data.weight, data.n_jobs
+    grid = grid_of(table.column(place), grid_resolution)
+    individual = None
+    if kind == "ale":
+        if grid.categorical and table.column(place).kind == "nominal" and len(grid.values) > 2:
+            grid = grid.reordered(levels_by_likeness(table, place, grid))
+        average = _accumulated(predict, X, place, grid, weight)
+    else:
+        individual = _individual(predict, X, place, grid.rows, table.n_rows, n_jobs)
+        average = np.average(individual, axis=0, weights=weight)
+    without = np.flatnonzero(grid.place < 0)
+    missing = None
+    if len(without) and kind != "ale":
+        own = _individual(predict, X, place, without[:1], table.n_rows, n_jobs)
+        missing = float(np.average(own[:, 0], weights=weight)) - (float(average[0]) if centred else 0.0)
+    if centred:
+        average = average - average[0]
+        individual = None if individual is None else individual - individual[:, :1]
+    return DependenceCurve(
+        table.label(place),
+        grid.categorical,
+        grid.values,
+        average,
+        individual if kind == "individual" else None,
+        np.bincount(grid.place[grid.place >= 0], minlength=len(grid.values)),
+        missing,
+        len(without),
+        _histogram(table.column(place), grid),
+        holds_dates(X, table, place),
+    )
 
 
 def interaction_strength(

@@ -2,7 +2,7 @@
 
 import inspect
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from sklearn.metrics import check_scoring
@@ -38,7 +38,8 @@ def split_counts(model: Any) -> FloatArray:
 
 
 _MOST_ESTIMATED = 200  # rows that a committee is explained for
-_METHODS = ("permutation", "gain", "split", "oob_permutation", "shap")
+ImportanceMethod: TypeAlias = Literal["permutation", "gain", "split", "oob_permutation", "shap"]
+_METHODS: tuple[ImportanceMethod, ...] = get_args(ImportanceMethod)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -72,7 +73,7 @@ class Importance:
         width = max(map(len, self.names))
         lines = [f"importance: {self.meaning}"]
         for place in self.order[:15]:
-            spread = "" if self.spread is None else f" +- {self.spread[place]:.3g}"
+            spread = "" if self.spread is None else f" ± {self.spread[place]:.3g}"
             lines.append(f"  {self.names[place]:<{width}}  {self.values[place]:.4g}{spread}")
         left = len(self.names) - 15
         return "\n".join([*lines, *([f"  … and {left} more"] if left > 0 else [])])
@@ -83,7 +84,7 @@ def importance(
     X: Any = None,
     y: Any = None,
     *,
-    method: str = "permutation",
+    method: ImportanceMethod = "permutation",
     features: Any = None,
     scoring: Any = None,
     n_repeats: int = 5,
@@ -152,6 +153,11 @@ def importance(
         )
     if method == "shap":
         return _by_shap(model, X, random_state)
+    return _kept(model, method, n_repeats)
+
+
+def _kept(model: Any, method: str, n_repeats: int) -> Importance:
+    """What the model knows of its columns by itself."""
     if method == "oob_permutation":
         if not hasattr(model, "oob_importances"):
             raise _other_method(method, model, "rows out of bag")

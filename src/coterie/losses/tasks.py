@@ -134,13 +134,17 @@ class LossFor:
 
     task: LossTask
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        return loss_names(self.task)
+
     def accepts(self, value: object) -> bool:
         if isinstance(value, str):
-            return value in loss_names(self.task)
+            return value in self.names
         return isinstance(value, Loss) and self.task in value.tasks
 
     def describe(self) -> str:
-        names = " or ".join(repr(name) for name in loss_names(self.task))
+        names = " or ".join(map(repr, self.names))
         return f"{names} or a Loss for {_IN_WORDS[self.task]}"
 
 

@@ -169,7 +169,7 @@ def _tables(evaluated: EvaluatedModel, order: list[int]) -> list[TableBlock]:
             labels.append(_row_of_labels(evaluated, column, name))
     left = evaluated.table.n_columns - len(numbers) - len(days) - len(labels)
     ends = ("smallest", "largest") if evaluated.shows_rows else ()
-    found = []
+    found: list[TableBlock] = []
     quantiles = ("missing", "mean", "5 %", "median", "95 %", *ends)
     for rows, columns in (
         (numbers, ("numeric column", *quantiles)),

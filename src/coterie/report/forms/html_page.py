@@ -383,8 +383,8 @@ def _without_size(svg: str) -> str:
 def _alignment(table: TableBlock) -> dict[str, Any]:
     def is_number(place: int) -> bool:
         cells = [row[place] for row in table.rows]
-        texts = [cell for cell in cells if isinstance(cell, str)]
-        return all(text.endswith(" %") for text in texts) and any(cell is not None for cell in cells)
+        known = [cell for cell in cells if cell is not None and cell != ""]
+        return bool(known) and not any(isinstance(_sort_key(cell), str) for cell in known)
 
     numbers = [place > 0 and is_number(place) for place in range(len(table.columns))]
     classes = [

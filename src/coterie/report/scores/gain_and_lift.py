@@ -7,6 +7,7 @@ from coterie.plots.chart import Axis, Chart, Line
 from coterie.report.content import Cell, Figure, Paragraph, Section, TableBlock
 from coterie.report.evaluated_model import EvaluatedModel, Predictions
 from coterie.report.forms.number_format import format_number, percent
+from coterie.report.scores.two_classes import positive_class
 
 _SHARES = np.linspace(0, 1, 101)
 _TENTHS = np.linspace(0.1, 1, 10)
@@ -14,24 +15,17 @@ _TENTHS = np.linspace(0.1, 1, 10)
 
 def gain_and_lift_section(evaluated: EvaluatedModel, predictions: Predictions, where: str) -> Section:
     key, title = "gain_and_lift", "Gain and lift"
-    if evaluated.classes is None or len(evaluated.classes) != 2:
-        what = (
-            "the target is numeric." if evaluated.classes is None else "the target does not have two classes."
-        )
-        return Section(key, title, reason=what)
-    if predictions.proba is None:
-        return Section(key, title, reason=f"{evaluated.name} predicts no probabilities.")
-    score, positive = predictions.proba[:, 1], predictions.y_true == 1
-    if positive.all() or not positive.any():
-        return Section(key, title, reason="all rows are of one class.")
-    label, base = evaluated.labels[1], float(positive.mean())
+    found = positive_class(evaluated, predictions)
+    if isinstance(found, str):
+        return Section(key, title, reason=found)
+    label, score, positive = found
     gains = cumulative_gain(score, positive, _SHARES)
     fifth = float(cumulative_gain(score, positive, np.array([0.2]))[0])
     text = (
         f"If rows are sorted by their probability of “{label}”, {where}, the first fifth of them holds "
         f"{percent(fifth)} of all “{label}”: {format_number(fifth / 0.2)} times as many as a random fifth."
     )
-    ideal = np.minimum(1.0, _SHARES / base)
+    ideal = np.minimum(1.0, _SHARES / float(positive.mean()))
     gain = Chart(
         "Cumulative gain curve",
         Axis("share of rows, the highest probabilities first", 0.0, 1.0),

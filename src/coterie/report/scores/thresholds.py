@@ -7,6 +7,7 @@ from coterie.plots.chart import Axis, Chart, Line
 from coterie.report.content import Cell, Figure, Paragraph, Section, TableBlock, ThresholdCounts
 from coterie.report.evaluated_model import EvaluatedModel, Predictions
 from coterie.report.forms.number_format import format_number, percent
+from coterie.report.scores.two_classes import positive_class
 
 _MOST_CURVE_POINTS = 300
 _LISTED = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
@@ -16,17 +17,10 @@ def thresholds_section(
     evaluated: EvaluatedModel, predictions: Predictions, where: str, command: str
 ) -> Section:
     key, title = "thresholds", "ROC, precision-recall and thresholds"
-    if evaluated.classes is None or len(evaluated.classes) != 2:
-        reason = (
-            "the target is numeric." if evaluated.classes is None else "the target does not have two classes."
-        )
-        return Section(key, title, reason=reason)
-    if predictions.proba is None:
-        return Section(key, title, reason=f"{evaluated.name} predicts no probabilities.")
-    score, positive = predictions.proba[:, 1], predictions.y_true == 1
-    if positive.all() or not positive.any():
-        return Section(key, title, reason="all rows are of one class.")
-    label = evaluated.labels[1]
+    found = positive_class(evaluated, predictions)
+    if isinstance(found, str):
+        return Section(key, title, reason=found)
+    label, score, positive = found
     counts = _threshold_counts(score, positive, label, command)
     best = int(np.argmax(_f1(counts)))
     text = (
