@@ -21,6 +21,7 @@ Auto: TypeAlias = Literal["auto"]
 ClassCriterion: TypeAlias = Literal["gini", "entropy", "log_loss"]
 FeaturesPer: TypeAlias = Literal["split", "tree"]
 Growth: TypeAlias = Literal["auto", "leaf", "level", "oblivious", "mixed"]
+Effort: TypeAlias = Literal["quick", "default", "best"]
 Holdout: TypeAlias = Literal["random", "last_rows"]
 MaxFeatures: TypeAlias = float | Literal["sqrt", "log2"] | None
 MultiStrategy: TypeAlias = Literal["auto", "one_tree_per_class", "shared_trees"]

@@ -105,6 +105,10 @@ def test_memory_that_is_too_small_is_refused(files: str, tmp_path: Path) -> None
 def test_options_that_do_not_go_together_are_refused(files: str) -> None:
     assert error_of(2, "fit", files, "-t", "number", "--spill", ".").parameter == "--spill"
     assert error_of(2, "fit", files, "-t", "number", "--memory", "lots").parameter == "--memory"
+    assert error_of(2, "fit", files, "-t", "number", "--effort", "quick").parameter == "--effort"
+    error = error_of(2, "fit", files, "-t", "number", "--memory", "1GB", "--effort", "fast")
+    assert error.parameter == "--effort"
+    assert "quick, default, best" in str(error)
     error = error_of(2, "fit", files, "-t", "number", "--memory", "1GB", "--members", "forest")
     assert error.parameter == "--members"
     error = error_of(2, "fit", files, "-t", "number", "--memory", "1GB", "--cv", "3")

@@ -61,6 +61,8 @@ Sample sample_of(const LineTask& task, std::span<const RowIndex> rows, std::span
     Sample sample;
     std::vector<RowIndex> taking_part;
     taking_part.reserve(rows.size());
+    sample.gradient.reserve(rows.size());
+    sample.hessian.reserve(rows.size());
     for (const RowIndex row : rows) {
         const auto gradient = static_cast<double>(derivatives.gradient[row]);
         const double hessian = derivatives.hessian.empty() ? 1.0 : static_cast<double>(derivatives.hessian[row]);
@@ -410,6 +412,7 @@ LinearLeaves linear_leaves(const LineTask& task, const Slice& slice, int n_threa
         for (std::size_t i = 0; i < n_nodes; ++i) lines[i] = fits[i].line();
     } else {
         parallel_for(n_nodes, threads, [&](std::size_t i) {
+            if (task.rows.of(static_cast<NodeIndex>(i)).size() < kRowsPerNumber * 2) return;  // too few for one slope
             LineFit fit = fit_of(i);
             for (const LineFit::Step& step : LineFit::kPlan) fit.take(step);
             lines[i] = fit.line();

@@ -55,11 +55,13 @@ void SplitRules::keep_share(std::vector<std::uint8_t>& allowed, double share, Pu
     const std::size_t n_features = matrix_.n_features();
     if (allowed.empty()) allowed.assign(n_features, 1);
     std::vector<std::pair<std::uint64_t, FeatureIndex>> drawn;
+    drawn.reserve(n_features);
     for (FeatureIndex feature = 0; feature < n_features; ++feature)
         if (allowed[feature]) drawn.emplace_back(random_bits(facts_.seed, purpose, first_draw + feature), feature);
     const auto keep =
         std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(share * static_cast<double>(drawn.size()) - 1e-9)));
-    std::sort(drawn.begin(), drawn.end());
+    if (keep < drawn.size())
+        std::nth_element(drawn.begin(), drawn.begin() + static_cast<std::ptrdiff_t>(keep), drawn.end());
     for (std::size_t i = keep; i < drawn.size(); ++i) allowed[drawn[i].second] = 0;
 }
 

@@ -35,7 +35,7 @@ from coterie.boosting._streamed import prepare_streamed, with_features
 from coterie.boosting._training import BoostingData, BoostingFit, TrainedBoosting, train
 from coterie.boosting._tree_sum import boosting_features, boosting_split_counts, boosting_tree_sum
 from coterie.boosting.forest_rounds import n_trees_of
-from coterie.boosting.plan import Plan, make_plan, takes_several_targets
+from coterie.boosting.plan import EFFORTS, Plan, make_plan, takes_several_targets
 from coterie.data.encoding import Encoded
 from coterie.data.groups import read_groups
 from coterie.data.holdout import rows_held_out
@@ -59,6 +59,7 @@ from coterie.trees.tree_sum import TreeSum
 
 BOOSTING_PARAMS: Params = {
     "n_estimators": [Integer(1), OneOf("auto")],
+    "effort": [OneOf(*EFFORTS)],
     "learning_rate": [Real(0, None, closed="neither"), OneOf("auto")],
     "n_folds": [Integer(1), OneOf("auto")],
     "growth": [OneOf("auto", "leaf", "level", "oblivious", "mixed")],

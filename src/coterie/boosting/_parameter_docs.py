@@ -8,12 +8,15 @@ _SHARED = """\
     n_estimators : int or "auto"
         Rounds. "auto" follows the recipe: several boosters, stopped by the rows that each leaves out, and averaged. A
         number is one booster of so many rounds from all rows.
+    effort : {"quick", "default", "best"}
+        How much time the recipe takes: "quick" has half as many boosters and twice the steps of the default, "best"
+        twice as many and half the steps. Only with `n_estimators="auto"`; what is given as a number keeps its meaning.
     learning_rate : float or "auto"
-        The share of each tree's leaf values that is taken. Small steps need more rounds and generalise better: 0.05
-        (0.08 for symmetric trees, twice that if classes share trees, and up to twice that again with many classes); or
-        0.1.
+        The share of each tree's leaf values that is taken. Small steps need more rounds and generalise better: 0.1
+        (0.16 for symmetric trees, up to twice that with many classes; twice or half as much by `effort`); or 0.1.
     n_folds : int or "auto"
-        Boosters that are averaged; each leaves out one part of the rows. 8, fewer on large tables; or 1.
+        Boosters that are averaged; each leaves out one part of the rows. 8 (4 or 16 by `effort`), fewer on large
+        tables; or 1.
     growth : {"auto", "leaf", "level", "oblivious", "mixed"}
         Which leaf is split next: the best one, all of a level, all by one shared split, or leaf and oblivious from
         booster to booster. "mixed"; or "leaf".
@@ -80,7 +83,8 @@ _SHARED = """\
     holdout : {"random", "last_rows"}
         Which rows: by chance (and class), or the last ones, for tables in the order of time.
     n_iter_no_change : int or "auto"
-        Rounds without progress before growth stops: 30, as steps are small; or 10.
+        Rounds without progress before growth stops: 15 (5 or 30 by `effort`, 30 with a `learning_rate` of your own); or
+        10.
     tol : float
         Progress smaller than this is none. The recipe also requires 0.1 % of the loss.
     scoring : str, callable or None

@@ -76,7 +76,6 @@ _EXACT: dict[str, Any] = {
 _RECIPE: dict[str, Any] = {
     "growth": "mixed",
     "early_stopping": True,
-    "n_iter_no_change": 30,
     "max_features": 0.5,
     "target_statistics": "columns",
 }
@@ -90,13 +89,13 @@ _EXACT_POLICY: dict[str, Any] = {
 }
 _RECIPE_POLICIES: dict[str, dict[str, Any]] = {
     "leaf": {
-        "learning_rate": 0.05,
+        "learning_rate": 0.1,
         "max_leaf_nodes": 31,
         "min_samples_leaf": 5,
         "l2_regularization": 1.0,
     },
     "oblivious": {
-        "learning_rate": 0.08,
+        "learning_rate": 0.16,
         "max_leaf_nodes": 64,
         "min_samples_leaf": 1,
         "l2_regularization": 1.0,
@@ -105,10 +104,35 @@ _RECIPE_POLICIES: dict[str, dict[str, Any]] = {
 _RECIPE_POLICIES["level"] = _RECIPE_POLICIES["leaf"]
 
 _ROWS_FOR_RECIPE = 40  # fewer are too few to be left out
-_MOST_FOLDS = 8
+_SCORES_OF_MOST_FOLDS = 25_000
 _MOST_ROUNDS = 1000
-_LEAST_PROGRESS = 1e-3
-_STEPS_OF_SHARED_TREES = 2.0  # times those of trees of one class
+_STEPS_OF_MOST_ROUNDS = 0.05  # smaller steps may take more rounds
+
+
+@dataclass(frozen=True)
+class EffortSettings:
+    """How much time the recipe takes, which `effort` chooses in one word.
+
+    Attributes
+    ----------
+    most_folds : boosters that are averaged, on tables that are not large
+    step : what the learning rates are multiplied by
+    patience : rounds without progress before growth stops
+    least_progress : what counts as progress, as a share of the loss
+    """
+
+    most_folds: int = 8
+    step: float = 1.0
+    patience: int = 15
+    least_progress: float = 1e-3
+
+
+EFFORTS: dict[str, EffortSettings] = {
+    "quick": EffortSettings(most_folds=4, step=2.0, patience=5),
+    "default": EffortSettings(),
+    "best": EffortSettings(most_folds=16, step=0.5, patience=30),
+}
+_PATIENCE_OF_GIVEN_STEPS = 30  # whoever chooses the steps chooses small ones, mostly
 
 
 def make_plan(
@@ -122,7 +146,8 @@ def make_plan(
 ) -> Plan:
     """The plan of one fit on so many rows, with so many trees in a round; those of several targets share splits."""
     recipe = is_auto(params["n_estimators"]) and n_rows >= _ROWS_FOR_RECIPE
-    defaults = _recipe_for(params, n_rows, max(1, n_outputs)) if recipe else _EXACT
+    effort = _effort_of(params)
+    defaults = _recipe_for(params, effort, n_rows, max(1, n_outputs)) if recipe else _EXACT
 
     def resolved(name: str) -> Any:
         return defaults[name] if is_auto(params[name]) else params[name]
@@ -149,19 +174,34 @@ def make_plan(
         params=params,
         task=task,
         policies=tuple(
-            _policy(params, task, each, recipe, n_outputs)
+            _policy(params, task, each, effort if recipe else None, n_outputs)
             for each in (["leaf", "oblivious"] if growth == "mixed" else [growth])
         ),
         max_rounds=int(resolved("n_estimators")),
         n_folds=n_folds,
         stops_early=bool(stops_early),
         patience=int(resolved("n_iter_no_change")),
-        least_progress=_LEAST_PROGRESS if has_least_progress else 0.0,
+        least_progress=effort.least_progress if has_least_progress else 0.0,
         max_features=float(resolved("max_features")),
         subsample=params["subsample"] if params["sampling_method"] == "bayesian" else resolved("subsample"),
         sampling_method=resolved("sampling_method"),
         target_statistics=resolved("target_statistics"),
     )
+
+
+def _effort_of(params: Mapping[str, Any]) -> EffortSettings:
+    """The settings of `effort`, which a number of rounds leaves nothing to decide."""
+    effort = params["effort"]
+    if effort != "default" and not is_auto(params["n_estimators"]):
+        raise InvalidParameter(
+            f"effort={effort!r} is about the recipe that n_estimators='auto' follows, and has no meaning with "
+            f"n_estimators={params['n_estimators']}.",
+            parameter="effort",
+            received=effort,
+            allowed="'default'",
+            hint="Leave effort at 'default', or n_estimators at 'auto'.",
+        )
+    return EFFORTS[effort]
 
 
 def _growth_of_shared_trees(given: str) -> str:
@@ -176,30 +216,35 @@ def _growth_of_shared_trees(given: str) -> str:
     return "leaf" if is_auto(given) else given
 
 
-def _recipe_for(params: Mapping[str, Any], n_rows: int, n_outputs: int) -> dict[str, Any]:
-    """The part of the recipe that depends on the size of the table, and on the steps if they are given."""
+def _recipe_for(
+    params: Mapping[str, Any], effort: EffortSettings, n_rows: int, n_outputs: int
+) -> dict[str, Any]:
+    """The part of the recipe that depends on the size of the table, the effort, and the steps if they are given."""
     trees_of_a_round = 1 if _shares_trees(params, n_outputs, recipe=True) else n_outputs
     n_rounds = min(_MOST_ROUNDS, max(400, 10 * _MOST_ROUNDS // trees_of_a_round))
-    if not is_auto(params["learning_rate"]):
-        usual = _RECIPE_POLICIES["leaf"]["learning_rate"]
-        n_rounds = math.ceil(n_rounds * max(1.0, usual / params["learning_rate"]))
+    steps_are_ours = is_auto(params["learning_rate"])
+    if not steps_are_ours:
+        n_rounds = math.ceil(n_rounds * max(1.0, _STEPS_OF_MOST_ROUNDS / params["learning_rate"]))
     share = automatic_share(n_rows)
     return _RECIPE | {
-        "n_folds": automatic_folds(n_rows * n_outputs),
+        "n_folds": automatic_folds(n_rows * n_outputs, effort.most_folds),
+        "n_iter_no_change": effort.patience if steps_are_ours else _PATIENCE_OF_GIVEN_STEPS,
         "n_estimators": n_rounds,
         "subsample": min(0.8, share),
         "sampling_method": "uniform" if share == 1 else "gradient_based",
     }
 
 
-def _policy(params: Mapping[str, Any], task: Task, growth: str, recipe: bool, n_outputs: int) -> Policy:
+def _policy(
+    params: Mapping[str, Any], task: Task, growth: str, effort: EffortSettings | None, n_outputs: int
+) -> Policy:
+    """How trees of one kind grow, by the recipe if there is an effort to follow it with."""
     defaults = _EXACT_POLICY
-    shared = _shares_trees(params, n_outputs, recipe=recipe)
-    if recipe:
+    shared = _shares_trees(params, n_outputs, recipe=effort is not None)
+    if effort is not None:
         defaults = _RECIPE_POLICIES[growth]
-        larger = _learning_rate_multiplier(n_outputs) * (_STEPS_OF_SHARED_TREES if shared else 1.0)
         defaults = defaults | {
-            "learning_rate": defaults["learning_rate"] * larger,
+            "learning_rate": defaults["learning_rate"] * effort.step * _learning_rate_multiplier(n_outputs),
             # With classes, boosters with lines and boosters without are better together.
             "linear_leaves": growth != "oblivious" or task == "regression",
         }
@@ -225,7 +270,7 @@ def _shares_trees(params: Mapping[str, Any], n_outputs: int, *, recipe: bool) ->
     return n_outputs > 1 and (strategy == "shared_trees" or (recipe and is_auto(strategy)))
 
 
-def automatic_folds(n_scores: int) -> int:
+def automatic_folds(n_scores: int, most: int = EFFORTS["default"].most_folds) -> int:
     """How many boosters the recipe averages: fewer where each costs more and gains less.
 
     `n_scores` is what a round works on: the rows, times the trees of a round.
@@ -235,7 +280,7 @@ def automatic_folds(n_scores: int) -> int:
     >>> [automatic_folds(n) for n in (1_000, 100_000, 1_000_000)]
     [8, 4, 1]
     """
-    return max(1, min(_MOST_FOLDS, round(_MOST_FOLDS * math.sqrt(25_000 / n_scores))))
+    return max(1, min(most, round(most * math.sqrt(_SCORES_OF_MOST_FOLDS / n_scores))))
 
 
 def _learning_rate_multiplier(n_outputs: int) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 
 from coterie._optional import need
 from coterie.boosting import GradientBoostingClassifier, GradientBoostingRegressor
+from coterie.boosting.plan import EFFORTS
 from coterie.cli.command import Messages
 from coterie.cli.errors import DATA, CommandError, usage_error, writing
 from coterie.cli.options import TableSource, bytes_in, warn_of_odd_values
@@ -32,14 +33,28 @@ class BatchSettings:
     task: str = "auto"
     seed: int | None = None
     jobs: int | None = None
+    effort: str = "default"
 
 
-def check_memory(memory: str | None, spill: Path | None, others: dict[str, Any]) -> int | None:
+def check_memory(
+    memory: str | None, spill: Path | None, effort: str | None, others: dict[str, Any]
+) -> int | None:
     """Bytes that a fit in batches may use, or None for a fit in memory; options of committees are refused with it."""
+    if effort is not None and effort not in EFFORTS:
+        raise usage_error(
+            f"--effort {effort} is unknown.", "--effort", effort, hint=f"It is one of {', '.join(EFFORTS)}."
+        )
     if memory is None:
         if spill is not None:
             raise usage_error(
                 "--spill is for a fit in batches.", "--spill", str(spill), hint="Add --memory 8GB."
+            )
+        if effort is not None:
+            raise usage_error(
+                "--effort is for one model of boosting; a committee takes the time that --time-limit allows.",
+                "--effort",
+                effort,
+                hint="Add --memory 8GB, or use --time-limit.",
             )
         return None
     for option, value in others.items():
@@ -82,7 +97,7 @@ def fit_in_batches(
         kind: Any = (
             GradientBoostingClassifier if target.task == "classification" else GradientBoostingRegressor
         )
-        model = kind(random_state=settings.seed, n_jobs=settings.jobs)
+        model = kind(random_state=settings.seed, n_jobs=settings.jobs, effort=settings.effort)
         scanned = _scan_of(table, roles, target, settings.spill, int(memory * (1 - _SHARE_OF_READING)))
         begin = clock.monotonic()
         with messages.progress("reading", "row"), _advice_about_memory():

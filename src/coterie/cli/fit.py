@@ -70,10 +70,13 @@ def fit(
         check_place(report, "--report", REPORT_ENDINGS)
     source, decisions = table.source(), deciding.decisions()
     of_committees = {**limits.given(), "--time": columns.time, **decisions.given()}
-    n_bytes = check_memory(batches.memory, batches.spill, of_committees | {"--repeat": repeat})
+    n_bytes = check_memory(
+        batches.memory, batches.spill, batches.effort, of_committees | {"--repeat": repeat}
+    )
     number = 0 if seed is None else seed
     if n_bytes is not None:
-        settings = BatchSettings(n_bytes, batches.spill, columns.task, number, jobs)
+        effort = batches.effort or "default"
+        settings = BatchSettings(n_bytes, batches.spill, columns.task, number, jobs, effort)
         fit_in_batches(messages, source, columns.roles(), settings, output=output, report=report, json=json)
         return
     events: list[FitEvent] = []

@@ -167,3 +167,9 @@ class BatchOptions:
     spill: Annotated[
         Path | None, typer.Option(help="With --memory: a folder for mapped files, where memory is too small.")
     ] = None
+    effort: Annotated[
+        str | None,
+        typer.Option(
+            help="With --memory: quick, default or best; how much time boosting takes for how good a model."
+        ),
+    ] = None

@@ -14,6 +14,7 @@ from coterie.trees.grown_tree import GrownTree
 
 # Every parameter of ours that scikit-learn's classes leave as it is: one booster, constant leaves, nothing drawn.
 PLAIN_BOOSTING: dict[str, Any] = {
+    "effort": "default",
     "n_folds": 1,
     "growth": "leaf",
     "min_child_weight": 1e-3,
