@@ -100,7 +100,7 @@ def test_the_recipe_lets_three_classes_or_more_share_their_trees() -> None:
     assert shared(GradientBoostingRegressor(), 3) == [False, False]
 
 
-def test_shared_trees_take_as_many_rounds_whatever_the_classes() -> None:
+def test_shared_trees_take_the_same_steps_and_as_many_rounds_whatever_the_classes() -> None:
     alone, shared = (
         plan_of(GradientBoostingClassifier(multi_strategy=each), 10_000, 26)
         for each in ("one_tree_per_class", "auto")
