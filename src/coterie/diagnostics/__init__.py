@@ -12,7 +12,7 @@ from coterie.diagnostics.importance import Importance, importance
 from coterie.diagnostics.margins import Margins, error_by_round, margins
 from coterie.diagnostics.ranking import RankingCurve, ranking_curve, ranking_curves
 from coterie.diagnostics.regions import DecisionRegions, decision_regions
-from coterie.diagnostics.row_weights import RowWeights, row_weights
+from coterie.diagnostics.row_weights import WeightsByRound, row_weights
 from coterie.diagnostics.voters import Voters, independent_voters, voters
 
 __all__ = [
@@ -30,8 +30,8 @@ __all__ = [
     "Margins",
     "RankingCurve",
     "Reliability",
-    "RowWeights",
     "Voters",
+    "WeightsByRound",
     "bag_counts",
     "bias_variance",
     "bootstrap",

@@ -17,7 +17,7 @@ _EXPECTED = "a fitted AdaBoostClassifier or AdaBoostRegressor, of coterie or sci
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class RowWeights:
+class WeightsByRound:
     """The weights of the training rows by round.
 
     Attributes
@@ -29,9 +29,9 @@ class RowWeights:
 
     Examples
     --------
-    >>> found = RowWeights(np.array([[0.25, 0.25, 0.25, 0.25], [1 / 6, 1 / 2, 1 / 6, 1 / 6]]))
+    >>> found = WeightsByRound(np.array([[0.25, 0.25, 0.25, 0.25], [1 / 6, 1 / 2, 1 / 6, 1 / 6]]))
     >>> found
-    RowWeights(1 round, 4 rows; half of the weight after it on 1 row)
+    WeightsByRound(1 round, 4 rows; half of the weight after it on 1 row)
     >>> found.n_effective.round(1)
     array([4., 3.])
     """
@@ -58,10 +58,10 @@ class RowWeights:
         rounds = "1 round" if n_rounds == 1 else f"{n_rounds} rounds"
         after = "it" if n_rounds == 1 else "the last"
         rows = "1 row" if half == 1 else f"{half:,} rows"
-        return f"RowWeights({rounds}, {self.weights.shape[1]:,} rows; half of the weight after {after} on {rows})"
+        return f"WeightsByRound({rounds}, {self.weights.shape[1]:,} rows; half of the weight after {after} on {rows})"
 
 
-def row_weights(model: Any, X: Any, y: Any, sample_weight: Any = None) -> RowWeights:
+def row_weights(model: Any, X: Any, y: Any, sample_weight: Any = None) -> WeightsByRound:
     """The weights that AdaBoost gave its training rows, round by round.
 
     They follow from the members and the training table, and are computed when they are requested: a model does not
@@ -74,7 +74,7 @@ def row_weights(model: Any, X: Any, y: Any, sample_weight: Any = None) -> RowWei
 
     Returns
     -------
-    RowWeights; of scikit-learn's regressor, which draws rows, without the draws
+    WeightsByRound; of scikit-learn's regressor, which draws rows, without the draws
 
     Examples
     --------
@@ -89,11 +89,11 @@ def row_weights(model: Any, X: Any, y: Any, sample_weight: Any = None) -> RowWei
     check_is_fitted(model)
     if hasattr(model, "row_weights_by_round"):
         given = model.row_weights_by_round(X, y, sample_weight)
-        return RowWeights(*given) if isinstance(given, tuple) else RowWeights(given)
+        return WeightsByRound(*given) if isinstance(given, tuple) else WeightsByRound(given)
     names = {kind.__name__ for kind in type(model).__mro__}
     if "BaseWeightBoosting" not in names:
         raise InvalidType.expecting(f"{in_short(model)} has no weights of rows", _EXPECTED, "model", model)
-    return RowWeights(_of_sklearn(model, X, np.asarray(y), sample_weight))
+    return WeightsByRound(_of_sklearn(model, X, np.asarray(y), sample_weight))
 
 
 def _of_sklearn(model: Any, X: Any, y: AnyArray, sample_weight: Any) -> FloatArray:

@@ -9,7 +9,7 @@ from coterie._params import unexpected
 from coterie._typing import AnyArray, FloatArray
 from coterie.diagnostics.fit_by_step import spread_evenly
 from coterie.diagnostics.regions import PlaneAxis, plane_axes
-from coterie.diagnostics.row_weights import RowWeights, row_weights
+from coterie.diagnostics.row_weights import WeightsByRound, row_weights
 from coterie.diagnostics.votes import chosen_rounds, codes_of
 from coterie.errors import InvalidParameter
 from coterie.plots.animation import AnimationFrame
@@ -30,7 +30,7 @@ class WeightsDisplay(Display):
 
     Parameters
     ----------
-    weights : RowWeights, the result of `coterie.diagnostics.row_weights`
+    weights : WeightsByRound, the result of `coterie.diagnostics.row_weights`
     plane : tuple of two PlaneAxis, or None, where the rows are
     codes, classes : the class of each row as its place among the labels, and the labels; None for numbers
     rounds : int, list of ints, "all" or None
@@ -52,7 +52,7 @@ class WeightsDisplay(Display):
 
     def __init__(
         self,
-        weights: RowWeights,
+        weights: WeightsByRound,
         plane: tuple[PlaneAxis, PlaneAxis] | None = None,
         codes: AnyArray | None = None,
         classes: AnyArray | None = None,

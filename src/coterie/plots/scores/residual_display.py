@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import is_classifier
 
-from coterie._params import in_short
+from coterie._params import in_short, unexpected
 from coterie._typing import AnyArray, FloatArray
-from coterie.diagnostics._response import response_of
 from coterie.errors import InvalidInput
 from coterie.plots.animation import AnimationFrame
 from coterie.plots.chart import Axis, Chart, Line, Points
@@ -53,8 +53,11 @@ class ResidualDisplay(Display):
     @classmethod
     def from_estimator(cls, model: Any, X: Any, y: Any) -> "ResidualDisplay":
         """Predict the rows of a table with a fitted regressor; rows that it was not fitted to say more."""
-        predict, _ = response_of(model, "predict", None)
-        return cls(np.asarray(y, dtype=np.float64).ravel(), predict(X))
+        if is_classifier(model):
+            raise unexpected("model", model, "a fitted regressor")
+        return cls(
+            np.asarray(y, dtype=np.float64).ravel(), np.asarray(model.predict(X), dtype=np.float64).ravel()
+        )
 
     @property
     def data(self) -> dict[str, AnyArray]:
