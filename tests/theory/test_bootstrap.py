@@ -96,4 +96,5 @@ def test_rows_out_of_bag_tell_how_good_a_member_is() -> None:
         left_out.append(((member.predict(X[rows]) - y[rows]) ** 2).mean())
         new.append(((member.predict(X[200:]) - y[200:]) ** 2).mean())
 
+    np.testing.assert_allclose(model.oob_member_errors_, left_out)
     assert np.mean(left_out) == pytest.approx(np.mean(new), rel=0.15)
