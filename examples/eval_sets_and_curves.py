@@ -2,12 +2,13 @@
 
 Which visits to a shop's website become orders? Two samples are held out: other visits of the same year, and visits of
 the year after, when customers had changed. The losses of both and of the training rows are kept for each round, and
-drawn here as shades of text. `early_stopping` ends growth by the last eval set.
+drawn in `curves.svg`. Early stopping ends growth by the last eval set.
 """
 
 import numpy as np
 
 from coterie import GradientBoostingClassifier
+from coterie.plots import CurvesDisplay
 
 FEATURES = ("minutes", "pages", "age", "discount")
 
@@ -22,15 +23,6 @@ def make_visits(n_rows: int, year: int, rng: np.random.Generator) -> tuple[dict[
     return dict(zip(FEATURES, columns, strict=True)), np.where(ordered, "order", "no order")
 
 
-def draw(name: str, losses: np.ndarray, n_columns: int = 60) -> str:
-    """A curve in one line of text: the darker, the higher the loss."""
-    shades = "█▓▒░ "
-    places = np.linspace(0, len(losses) - 1, n_columns).round().astype(int)
-    spread = np.ptp(losses) or 1.0
-    levels = (len(shades) - 1) * (losses.max() - losses[places]) / spread
-    return f"{name:>10} {''.join(shades[int(own)] for own in levels)}"
-
-
 def main() -> None:
     rng = np.random.default_rng(0)
     visits, orders = make_visits(1500, 0, rng)
@@ -43,9 +35,14 @@ def main() -> None:
     curves = {"training": model.train_losses_, **model.eval_losses_}
     for name, losses in curves.items():
         best = int(np.argmin(losses))
-        print(f"{draw(name, losses)}  least log loss {losses[best]:.3f}, in round {best + 1}")
+        print(f"{name:>10}: least log loss {losses[best]:.3f}, in round {best + 1}")
     for name, scores in model.eval_scores_.items():
         print(f"{name:>10}: AUC {scores[-1]:.3f} after the last round, {scores.max():.3f} at best")
+    rounds = np.arange(1, len(model.train_losses_) + 1)
+    CurvesDisplay(rounds, curves, title="Loss by round", x_label="round", y_label="log loss").save(
+        "curves.svg"
+    )
+    print("The curves are in curves.svg.")
 
     stopped = GradientBoostingClassifier(**settings, n_iter_no_change=20).fit(
         visits, orders, eval_set=held_out

@@ -40,7 +40,7 @@ def column_importance(evaluated: EvaluatedModel) -> Importance:
 
 
 def _scorer(evaluated: EvaluatedModel) -> Any:
-    """The log-likelihood, more sensitive than accuracy; None (the model's own score) without probabilities."""
+    """Minus the log loss, which is more sensitive than accuracy; None (the model's own score) without probabilities."""
     if evaluated.classes is None or not hasattr(evaluated.model, "predict_proba"):
         return None
     places = {label: code for code, label in enumerate(evaluated.classes.tolist())}
@@ -90,13 +90,20 @@ def _own_gains(model: Any, n_columns: int) -> FloatArray | None:
     return gains if gains.shape == (n_columns,) and np.isfinite(gains).all() else None
 
 
+def _measure(evaluated: EvaluatedModel) -> tuple[str, str, str]:
+    """What is measured, and which way it goes without a column."""
+    if evaluated.classes is None:
+        return "R²", "falls", "decrease"
+    if _scorer(evaluated) is None:
+        return "accuracy", "falls", "decrease"
+    return "log loss", "rises", "increase"
+
+
 def importance_section(evaluated: EvaluatedModel, found: Importance, seen: bool | None) -> Section:
-    what = (
-        "R²" if evaluated.classes is None else "accuracy" if _scorer(evaluated) is None else "log-likelihood"
-    )
+    what, moves, change = _measure(evaluated)
     left = evaluated.table.n_columns - len(found.names)
     text = (
-        f"Permutation importance: by how much the {what} falls if the values of one column are shuffled among "
+        f"Permutation importance: by how much the {what} {moves} if the values of one column are shuffled among "
         f"{plural(min(len(evaluated.rows), _MOST_ROWS), 'row')}{' of the training table' if seen else ''}; mean and "
         f"standard deviation of {_N_REPEATS} repeats. Columns that say the same share their importance. A number near "
         "0, or below it, means that the model does no worse without the column."
@@ -113,7 +120,7 @@ def importance_section(evaluated: EvaluatedModel, found: Importance, seen: bool 
             )
         )
     chart = ImportanceDisplay(found, _MOST_SHOWN).chart()
-    axis = type(chart.x)(f"decrease in {what}", chart.x.low, chart.x.high)
+    axis = type(chart.x)(f"{change} in {what}", chart.x.low, chart.x.high)
     blocks.append(Figure(type(chart)(chart.title, axis, chart.y, bars=chart.bars, marks=chart.marks)))
     assert found.spread is not None
     rows: list[tuple[Cell, ...]] = [
@@ -121,7 +128,7 @@ def importance_section(evaluated: EvaluatedModel, found: Importance, seen: bool 
     ]
     blocks.append(
         TableBlock(
-            ("column", f"decrease in {what}", "standard deviation"), tuple(rows), n_left_out=left, folded=True
+            ("column", f"{change} in {what}", "standard deviation"), tuple(rows), n_left_out=left, folded=True
         )
     )
     return Section("feature_importance", "Feature importance", tuple(blocks))
