@@ -7,6 +7,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from coterie import committee as committee
+    from coterie import datasets as datasets
+    from coterie import diagnostics as diagnostics
+    from coterie import ensemble as ensemble
+    from coterie import errors as errors
+    from coterie import explain as explain
+    from coterie import export as export
+    from coterie import files as files
+    from coterie import losses as losses
+    from coterie import mlflow as mlflow
+    from coterie import plots as plots
+    from coterie import report as report
     from coterie.adaboost import AdaBoostClassifier, AdaBoostRegressor, AnyBoostClassifier, AnyBoostRegressor
     from coterie.bagging import BaggingClassifier, BaggingRegressor
     from coterie.boosting import GradientBoostingClassifier, GradientBoostingRegressor

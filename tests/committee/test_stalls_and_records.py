@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 import coterie
 from coterie import CommitteeClassifier, CommitteeRegressor
+from coterie.combining.greedy import SquaredErrorOfMean
 from coterie.committee._committee_base import BaseCommittee
 from coterie.committee._committee_data import (
     Clock,
@@ -60,15 +61,19 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def scores_take(monkeypatch: pytest.MonkeyPatch, seconds: Callable[[int], float]) -> list[int]:
-    """Let the n-th score take so many seconds; returns a list whose only entry counts the scores."""
-    count, value = [0], SquaredErrorMetric.value
+    """Let the n-th score take so many seconds, of a member or a mean; returns a list whose only entry counts them."""
+    count = [0]
 
-    def timed(self: Any, predictions: Any, rows: Any) -> float:
-        count[0] += 1
-        Clockwork.now += seconds(count[0])
-        return value(self, predictions, rows)
+    def slowed(method: Any) -> Any:
+        def timed(*given: Any) -> Any:
+            count[0] += 1
+            Clockwork.now += seconds(count[0])
+            return method(*given)
 
-    monkeypatch.setattr(SquaredErrorMetric, "value", timed)
+        return timed
+
+    monkeypatch.setattr(SquaredErrorMetric, "value", slowed(SquaredErrorMetric.value))
+    monkeypatch.setattr(SquaredErrorOfMean, "scores", slowed(SquaredErrorOfMean.scores))
     return count
 
 
