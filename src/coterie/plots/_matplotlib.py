@@ -27,8 +27,8 @@ from coterie.plots.palette import (
     AXIS,
     DENSITY,
     FAINT,
-    GRID,
     INK,
+    PAPER,
     colour_of,
     dashes_of,
     ramp,
@@ -40,6 +40,8 @@ from coterie.plots.palette import (
 )
 
 _MARKERS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "cross": "P"}
+_GRID_STRENGTH = 0.2  # on light and on dark paper
+_LEGEND_SIZE = 26
 _MOST_WRITTEN = 12  # heatmap along a side that have room for their numbers
 
 
@@ -96,11 +98,11 @@ def draw_on(ax: Any, chart: Chart) -> None:
     n_lines = -(-len(named) // n_columns)
     ax.set_title(chart.title, loc="left", fontsize="medium", fontweight="bold", pad=12 + 16 * n_lines)
     if chart.heatmap is None and chart.regions is None:
-        ax.grid(axis="x" if chart.bars or chart.shaded else "y", color=GRID)
+        ax.grid(axis="x" if chart.bars or chart.shaded else "y", color=AXIS, alpha=_GRID_STRENGTH)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
     if named:
-        ax.legend(
+        legend = ax.legend(
             loc="lower left",
             bbox_to_anchor=(0, 1),
             ncols=n_columns,
@@ -109,6 +111,9 @@ def draw_on(ax: Any, chart: Chart) -> None:
             borderaxespad=0.4,
             handlelength=2.6,
         )
+        for handle in legend.legend_handles:
+            if hasattr(handle, "set_sizes"):  # of points, the first of which may be large
+                handle.set_sizes([_LEGEND_SIZE])
 
 
 def _line(ax: Any, line: Line, place: int) -> None:
@@ -138,7 +143,7 @@ def _points(ax: Any, points: Points, place: int) -> None:
     style: dict[str, Any] = {"alpha": 0.8, "linewidths": 0}
     if points.outlined:
         usual = max(usual, 16)
-        style = {"edgecolors": ax.get_facecolor(), "linewidths": 0.6, "marker": _MARKERS[shape_of(place)]}
+        style = {"edgecolors": PAPER, "linewidths": 0.6, "marker": _MARKERS[shape_of(place)]}
         size = usual
     if points.size is not None:
         size = max(usual, 16) * points.size

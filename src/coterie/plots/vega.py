@@ -100,7 +100,8 @@ def _lines(chart: Chart) -> list[dict[str, Any]]:
             "encoding": {
                 **_both(chart),
                 "color": {**order, "scale": _colours(chart), "legend": _LEGEND},
-                "strokeDash": {**order, "scale": dash, "legend": _LEGEND},
+                # Beside points a legend of dashes would name the lines twice.
+                "strokeDash": {**order, "scale": dash, "legend": None if chart.points else _LEGEND},
                 "detail": {"field": "part", "type": "nominal"},
                 "order": {"field": "place", "type": "quantitative"},
                 "tooltip": [
@@ -179,7 +180,8 @@ def _regions(chart: Chart) -> list[dict[str, Any]]:
 def _dots(chart: Chart) -> list[dict[str, Any]]:
     layers = []
     first = len(legend_items(chart)) - len(chart.points) - len(chart.bars)
-    colour = {"field": "line", "type": "nominal", "scale": _colours(chart), "legend": _LEGEND}
+    legend = _LEGEND if any(item.label for item in legend_items(chart)) else None
+    colour = {"field": "line", "type": "nominal", "scale": _colours(chart), "legend": legend}
     for place, points in enumerate(chart.points, start=first):
         sizes = {} if points.size is None else {"size": 40 * points.size}
         rows = [{"line": points.label, **row} for row in _columns(x=points.x, y=points.y, **sizes)]
