@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-_REASON = re.compile(r"(?:^|(?<=[.:)\s]))\s*Default(?P<value> [^:]+)?: (?P<reason>.*)\Z", re.DOTALL)
+_REASON = re.compile(r"(?:^|(?<=[.:)\s]))\s*Default(?P<value>\s[^:]+)?:\s(?P<reason>.*)\Z", re.DOTALL)
 _REQUIRED = inspect.Parameter.empty
 
 

@@ -75,7 +75,9 @@ def patch_sklearn(names: Iterable[str] | None = None, *, verbose: bool = True) -
     Parameters
     ----------
     names : names of classes, such as ["RandomForestClassifier"]; None for all that coterie has
+        Default None: all classes that coterie has.
     verbose : whether to say on standard error what was replaced
+        Default True: exchanging classes should not go unnoticed.
 
     Examples
     --------

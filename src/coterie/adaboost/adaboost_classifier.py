@@ -64,43 +64,56 @@ class AdaBoostClassifier(BaseAdaBoost):
     ----------
     estimator : estimator or None
         What members are made of: any classifier, or a regressor for "gentle" and "confidence". None is a decision
-        stump, found by the engine: by far the fastest, and with categories and missing values as they are.
+        stump, found by the engine: by far the fastest, and with categories and missing values as they are. Default
+        None: the usual learner of this method, which takes any table without preparation.
     n_estimators : int
-        Rounds, at most. 50 is scikit-learn's number.
+        Rounds, at most. Default 50: scikit-learn's number, and enough for stumps on small tables.
     learning_rate : float
-        The share of each vote that is taken. 1, because the vote is the best step already.
+        The share of each vote that is taken. Default 1.0: the vote is the best step already.
     algorithm : {"samme", "confidence", "real", "gentle"}
         What members predict. "samme": a class, with a vote of half of ln((1 - e) / e) + ln(K - 1), where e is the
-        weighted error; for two classes this is the first AdaBoost. "confidence": how sure they are of each class, with
-        the vote that lowers the loss most. "real": log probabilities, which are votes already. "gentle": numbers fitted
-        to the classes by least squares, which are bounded steps.
+        weighted error; for two classes this is the first AdaBoost. "confidence": how sure they are of each class,
+        with the vote that lowers the loss most. "real": log probabilities, which are votes already. "gentle": numbers
+        fitted to the classes by least squares, which are bounded steps. Default "samme": the original algorithm,
+        which asks of members nothing but classes.
     method : {"reweight", "resample"}
         Whether members see weights, or rows drawn by weight. Learners that take no weights always see drawn rows.
+        Default "reweight": nothing is left to chance, and a weight of 2 is the row twice.
     on_weak : {"flip", "stop"}
-        What to do with a member that is worse than chance: give it a negative vote, or end.
+        What to do with a member that is worse than chance: give it a negative vote, or end. Default "flip": a member
+        that is worse than chance knows the opposite, and a vote below zero uses it.
     corrective : {"exponential", "margin"} or None
-        Find all votes anew after each round, none below zero: those with the least exponential loss, or those with the
-        largest soft margin (LPBoost). None: votes stay as they were, which overfits less.
+        Find all votes anew after each round, none below zero: those with the least exponential loss, or those with
+        the largest soft margin (LPBoost). None: votes stay as they were, which overfits less. Default None: votes
+        that stay as they were overfit less.
     nu : float or None
-        With corrective="margin", the share of the weight that may lie inside the margin. None: 0.1.
+        With corrective="margin", the share of the weight that may lie inside the margin. None: 0.1. Default None: a
+        tenth; it counts with `corrective="margin"` only.
     max_bins : int
-        Bins of a numeric feature, for stumps. 255, which fit a byte.
+        Bins of a numeric feature, for stumps. Default 255: codes of so many bins fit a byte, and more were not found
+        to help; small tables have fewer.
     categorical_features : array, "auto" or None
         Columns that stumps take for nominal. "auto": text and categories; an array adds others; None refuses text.
+        Default "auto": text and categories have no order that a threshold could use.
     unknown_category : {"missing", "error"}
-        What stumps take a category for that fit did not see.
+        What stumps take a category for that fit did not see. Default "missing": new categories are common in new
+        tables, and a prediction without them is better than none.
     class_weight : mapping, "balanced" or None
-        Weights of the classes, times the weights of the rows.
+        Weights of the classes, times the weights of the rows. Default None: weights distort probabilities; for
+        decisions about rare classes tune a threshold first.
     warm_start : bool
-        Continue from the last fit to the same rows with more rounds; the result is that of one longer fit.
+        Continue from the last fit to the same rows with more rounds; the result is that of one longer fit. Default
+        False: a fit forgets the last one, as in scikit-learn.
     random_state : int, RandomState, Generator or None
-        The seed of what is drawn, and of members that draw.
+        The seed of what is drawn, and of members that draw. Default None: a new seed for each fit, as in
+        scikit-learn; a number makes it repeatable.
     n_jobs : int or None
         Threads that find stumps, and in which members predict. None: every core that the process may use, or
-        `COTERIE_NUM_THREADS`. The model is the same for any number.
+        `COTERIE_NUM_THREADS`. The model is the same for any number. Default None: every core, because the model is
+        the same for any number.
     checkpoint : str, path, Checkpoint or None
         A folder to keep members in while others are fitted, so that `fit(resume=True)` goes on if the fit is
-        interrupted.
+        interrupted. Default None: most fits are short, and nothing should be written without being told to.
 
     Attributes
     ----------

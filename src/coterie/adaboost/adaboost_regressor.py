@@ -72,25 +72,30 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
     Parameters
     ----------
     estimator : estimator or None
-        What a member is a copy of: any regressor. None: our DecisionTreeRegressor(max_depth=3), which takes any table.
+        What a member is a copy of: any regressor. None: our DecisionTreeRegressor(max_depth=3), which takes any
+        table. Default None: the usual learner of this method, which takes any table without preparation.
     n_estimators : int
-        Rounds, unless a member is perfect, or no better than chance, before.
+        Rounds, unless a member is perfect, or no better than chance, before. Default 50: scikit-learn's number, and
+        enough for stumps on small tables.
     learning_rate : float
-        Power of the factors by which weights fall, and a factor of all votes.
+        Power of the factors by which weights fall, and a factor of all votes. Default 1.0: the vote is the best step
+        already.
     loss : {"linear", "square", "exponential"}
-        The loss of a row whose error is the share s of the largest: s, its square, or 1 - exp(-s). Linear, as Drucker
-        found no clear winner.
+        The loss of a row whose error is the share s of the largest: s, its square, or 1 - exp(-s). Default "linear":
+        Drucker found no clear winner, and this is the simplest.
     method : {"reweight", "resample"}
-        Whether the learner is given the weights, or rows drawn by them with replacement. "reweight", because nothing is
-        left to chance then, and a weight of 2 is the row twice. A learner that takes no weights is given drawn rows
-        in any case.
+        Whether the learner is given the weights, or rows drawn by them with replacement. A learner that takes no
+        weights is given drawn rows in any case. Default "reweight": nothing is left to chance, and a weight of 2 is
+        the row twice.
     random_state : int, RandomState, Generator or None
-        The seed of drawn rows, and of members that have a `random_state`.
+        The seed of drawn rows, and of members that have a `random_state`. Default None: a new seed for each fit, as
+        in scikit-learn; a number makes it repeatable.
     n_jobs : int or None
-        Threads of members that have such a parameter and leave it at None, as our trees do.
+        Threads of members that have such a parameter and leave it at None, as our trees do. Default None: members
+        decide themselves, so that threads do not compete.
     checkpoint : str, path, Checkpoint or None
         A folder to keep members in while others are fitted, so that `fit(resume=True)` goes on if the fit is
-        interrupted.
+        interrupted. Default None: most fits are short, and nothing should be written without being told to.
 
     Attributes
     ----------

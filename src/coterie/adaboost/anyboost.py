@@ -28,39 +28,51 @@ from coterie.trees.growth_rules import unit_of
 
 _SHARED = """\
     estimator : estimator or None
-        What a member is a copy of: any model with `fit` and `predict`. A regressor is fitted to the negative slopes. A
-        classifier is fitted to their signs, with their sizes as weights, and its predictions count as -1 and 1; it
-        serves losses of one score. None: our DecisionTreeRegressor(max_depth=3), which takes any table.
+        What a member is a copy of: any model with `fit` and `predict`. A regressor is fitted to the negative slopes.
+        A classifier is fitted to their signs, with their sizes as weights, and its predictions count as -1 and 1; it
+        serves losses of one score. None: our DecisionTreeRegressor(max_depth=3), which takes any table. Default None:
+        the usual learner of this method, which takes any table without preparation.
 <loss>    n_estimators : int
-        Rounds, unless something ends them before: `stopped_because_` says what.
+        Rounds, unless something ends them before: `stopped_because_` says what. Default 100: scikit-learn's number for
+        boosting with steps of 0.1.
     step : "line_search" or float
         How far to go along a member: to where the training loss is least, or always as far. A number near 0.1 is what
-        the linear approximation behind the method requires.
+        the linear approximation behind the method requires. Default "line_search": the best step on the training
+        loss, whatever the scale of the learner.
     learning_rate : float or "auto"
-        The share of the step that is taken. "auto": 0.1 of a step that was searched for, which generalises better than
-        all of it; and all of a step that is a number.
+        The share of the step that is taken. "auto": 0.1 of a step that was searched for, which generalises better
+        than all of it; and all of a step that is a number. Default "auto": small steps generalise better than whole
+        ones where the step is searched for.
     init : {"constant", "zero"}
         Where scores start. The constant that fits best, because small steps from zero would take many rounds to reach
-        the level of the target; "zero" is the algorithm to the letter, and AdaBoost.
+        the level of the target; "zero" is the algorithm to the letter, and AdaBoost. Default "constant": the best
+        constant: steps from zero would first have to reach the level of the target.
     subsample : float
-        Share of the rows that a member is fitted to, drawn anew in each round. 1: all of them.
+        Share of the rows that a member is fitted to, drawn anew in each round. 1: all of them. Default 1.0: all rows;
+        drawing fewer helps only where the learner overfits.
 <own>    early_stopping : bool or "auto"
         Whether rows left out, or an eval set, decide how many rounds are kept. "auto": if there is an eval set.
+        Default "auto": rows are not set aside unless you say so.
     validation_fraction : float
-        Share of the rows left out if there is no eval set.
+        Share of the rows left out if there is no eval set. Default 0.1: enough to see the loss turn, and most rows
+        are left to learn from.
     n_iter_no_change : int
-        Rounds without progress before the fit ends.
+        Rounds without progress before the fit ends. Default 10: enough to pass over bumps of the curve, and few
+        rounds are wasted.
     tol : float
-        Progress smaller than this is none.
+        Progress smaller than this is none. Default 1e-07: any progress above rounding counts.
     warm_start : bool
         Continue from the last fit with more rounds; `estimator`, `step`, `learning_rate` and `subsample` may change.
+        Default False: a fit forgets the last one, as in scikit-learn.
     random_state : int, RandomState, Generator or None
-        The seed of bags, of rows left out, and of members that have a `random_state`.
+        The seed of bags, of rows left out, and of members that have a `random_state`. Default None: a new seed for
+        each fit, as in scikit-learn; a number makes it repeatable.
     n_jobs : int or None
-        Threads of members that have such a parameter and leave it at None, as our trees do.
+        Threads of members that have such a parameter and leave it at None, as our trees do. Default None: members
+        decide themselves, so that threads do not compete.
     checkpoint : str, path, Checkpoint or None
         A folder to keep members in while others are fitted, so that `fit(resume=True)` goes on if the fit is
-        interrupted.
+        interrupted. Default None: most fits are short, and nothing should be written without being told to.
 
     Attributes
     ----------
@@ -90,6 +102,7 @@ _NUMBERS = {
     "loss": """    loss : str or Loss
         What is minimised: any name or loss of `coterie.losses`, or a CustomLoss. "squared_error": members are then
         fitted to residuals. The turn of "huber" is found once, from the distances to the median.
+        Default "squared_error": it estimates the mean, and any regressor learns residuals.
 """,
     "own": "",
     "what": "quantile",
@@ -97,11 +110,12 @@ _NUMBERS = {
 }
 _CLASSES = {
     "loss": """    loss : {"log_loss", "exponential"} or CustomLoss
-        What is minimised. Log loss, because its scores are probabilities that can be believed; the others are for two
-        classes.
+        What is minimised; "exponential" and losses of your own are for two classes. Default "log_loss": its scores are
+        probabilities that can be believed.
 """,
     "own": """    class_weight : mapping, "balanced" or None
-        Weights of the classes, times the weights of the rows.
+        Weights of the classes, times the weights of the rows. Default None: weights distort probabilities; for
+        decisions about rare classes tune a threshold first.
 """,
     "what": "class",
     "classes": "    classes_ : array of the labels\n",

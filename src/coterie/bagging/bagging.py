@@ -43,33 +43,39 @@ from coterie.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegr
 
 _PARAMETERS = """\
     estimator : estimator or None
-        The learner, of which every member is a copy; None: {default}.
+        The learner, of which every member is a copy; None: {default}. Default None: deep trees gain most
+        from averaging, and take any table.
     n_estimators : int or "auto"
-        Members. 10 is scikit-learn's number. "auto" fits 25 at a time, from 50 to 1,000, until the last doubling of
-        their number has lowered the out-of-bag error by less than 0.5 %.
+        Members. "auto" fits 25 at a time, from 50 to 1,000, until the last doubling of their number has lowered the
+        out-of-bag error by less than 0.5 %. Default 10: scikit-learn's number; more is better and slower.
     max_samples : int, float or None
-        Rows that each member draws: a number, a fraction, or as many as there are.
+        Rows that each member draws: a number, a fraction, or as many as there are. Default None: as many as there
+        are, as in Breiman's bootstrap.
     max_features : int, float, {{"sqrt", "log2"}} or None
-        Columns that each member sees, drawn for each of them: a number, a fraction, or all.
+        Columns that each member sees, drawn for each of them: a number, a fraction, or all. Default 1.0: members
+        differ enough by their rows.
     bootstrap : {bootstrap}
         Which rows each member sees, its bag. True: drawn with replacement. False: `max_samples` of them, each at most
         once, or all. "partition": parts of `max_samples` rows that do not overlap, then new parts.{balanced} A list
         holds the numbers of the rows of each member: bags of one's own, such as whole groups or blocks of time.
+        Default True: draws with replacement leave a third of the rows to estimate the error with.
     bootstrap_features : bool
-        Whether columns are drawn with replacement. A column that is drawn twice is seen once, so members see about
-        63 % of as many columns as there are.
+        Whether columns are drawn with replacement. A column that is drawn twice is seen once, so members see about 63
+        % of as many columns as there are. Default False: a column that is drawn twice would count as one.
     oob_score : bool, "auto", str or callable
         Whether training rows are scored by the members that did not draw them. "auto": wherever there are such rows.
         By {metric}; by the name of a scikit-learn scorer, a scorer, or a function of true and predicted targets.
-        Unless it is "auto", a warning says how many rows no member left out.
+        Unless it is "auto", a warning says how many rows no member left out. Default "auto": it costs little and
+        needs no rows set aside.
 {voting}{on_error}    warm_start : bool
         Continue from the last fit to the same rows with more members; the result is that of one longer fit.
+        Default False: a fit forgets the last one, as in scikit-learn.
 {n_jobs}    random_state : int, RandomState, Generator or None
         The seed of what is drawn, and of members whose own random_state is None. Draws depend on what rows hold, not on
-        their order.
+        their order. Default None: a new seed for each fit, as in scikit-learn; a number makes it repeatable.
 {verbose}    checkpoint : str, path, Checkpoint or None
         A folder to keep members in while others are fitted, so that `fit(resume=True)` goes on if the fit is
-        interrupted.
+        interrupted. Default None: most fits are short, and nothing should be written without being told to.
 
     Attributes
     ----------
@@ -98,7 +104,7 @@ _PARAMETERS = """\
 _VOTING = """\
     voting : {"auto", "soft", "hard"}
         "soft": the mean of the members' probabilities. "hard": each member votes for a class. "auto": soft where
-        members have probabilities, else hard.
+        members have probabilities, else hard. Default "auto": probabilities say more than votes, where there are any.
 """
 _BALANCED = """
         "balanced": as many of each class, with replacement, as the rarest class has rows, or `max_samples` of each.

@@ -57,8 +57,10 @@ from coterie.members.votes import Votes
         own="""\
     loss : str or Loss
         What is minimised, and so what is predicted: the mean for "squared_error", the default of nearly everyone.
+        Default "squared_error": it estimates the mean, or probabilities, and is the least noisy to optimise.
     quantile : float, sequence of floats or None
-        The level or levels of loss="quantile".
+        The level or levels of loss="quantile". Default None: it counts with `loss="quantile"` only, where it must be
+        given.
 """,
         oof="oof_prediction_",
     )
@@ -236,13 +238,14 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     boosting_texts(
         own="""\
     loss : str or Loss
-        What is minimised. Log loss, because its scores are probabilities that can be believed.
+        What is minimised. Default "log_loss": its scores are probabilities that can be believed.
     class_weight : mapping, "balanced" or None
-        Weights of the classes, times the weights of the rows.
+        Weights of the classes, times the weights of the rows. Default None: weights distort probabilities; for
+        decisions about rare classes tune a threshold first.
     multi_strategy : {"auto", "one_tree_per_class", "shared_trees"}
         Of three or more classes: a round grows a tree for each, or one tree for all of them, in whose leaves each
-        class has its own value. "shared_trees", where the loss is lower and many classes take less time; or
-        "one_tree_per_class".
+        class has its own value. "auto" is "shared_trees" in the recipe, and "one_tree_per_class" with a number of
+        rounds. Default "auto": where trees are shared the loss is lower, and many classes take less time.
 """,
         oof="oof_proba_",
     )

@@ -20,42 +20,49 @@ from coterie.members.response import ResponseMethod
 _CV = """\
     cv : int, splitter, list of (train, test), "prefit" or None
         How rows are held out, as in scikit-learn; None is 5 folds, stratified for classes. It need not be a
-        partition: a row that is held out several times has the mean of its predictions, and one that never is
-        is fit data of members alone. "prefit": members were fitted before, to other rows than those given to `fit`.
+        partition: a row that is held out several times has the mean of its predictions, and one that never is is fit
+        data of members alone. "prefit": members were fitted before, to other rows than those given to `fit`. Default
+        None: five folds, as in scikit-learn.
 """
 _HOLDOUT = """\
     cv : float, array of row numbers, mask, splitter or list of (train, test)
-        Which rows are held out: a share of them, a quarter, with the classes as they are; the rows themselves; or what
-        a splitter holds out.
+        Which rows are held out: a share of them, a quarter, with the classes as they are; the rows themselves; or
+        what a splitter holds out. Default 0.25: a quarter is enough to fit a small final model, and three quarters
+        are left for members.
     order : {"random", "last_rows"}
-        Which share is held out: rows drawn at random, or the last ones, for tables in the order of time.
+        Which share is held out: rows drawn at random, or the last ones, for tables in the order of time. Default
+        "random": most tables have no order.
 """
 _METHOD = """\
     stack_method : {"auto", "predict_proba", "decision_function", "predict"}
         The method that members predict with. "auto": the first of these that they have. Of two probabilities the
-        final estimator sees the second.
+        final estimator sees the second. Default "auto": probabilities tell the final estimator the most.
 """
 _MEMBERS = """\
     members : {"refit", "folds"}
         What `predict` uses: members fitted to all rows, or the mean of the models of the folds, which saves a fit.
+        Default "refit": members learn from all rows.
 """
 _BLEND_MEMBERS = """\
     members : {"folds", "refit"}
-        What `predict` uses: the members as they were fitted without the rows held out, or members fitted once
-        more, to all rows.
+        What `predict` uses: the members as they were fitted without the rows held out, or members fitted once more,
+        to all rows. Default "folds": members that the final estimator was fitted to, and no second fit.
 """
 _PARAMETERS = """\
 {estimators}    final_estimator : {kind} or None
         Learns from what members predict. None: {default}. It may be a stack itself: then there are several layers.
+        Default None: a regularised linear model, because a flexible one would learn the noise of few columns that
+        are much alike.
 {held}{method}    passthrough : bool, or columns
         Columns of X that the final estimator sees beside the predictions: all, none, or those named, by place, by mask,
         by slice or by a function of X. They stay as they are; text and categories need a final estimator that takes
-        them.
+        them. Default False: the final estimator stays small.
 {members}    oof_score : bool
         Whether the final estimator is scored: it is fitted once for each fold, without the rows it is scored on.
+        Default True: a score on rows held out is worth a few fits of the small final model.
     leak_guard : bool
         Fit a trial without the last fold first, and warn if it does worse on those rows than it promised. Costs about
-        as much again.
+        as much again. Default False: it takes about twice the time.
 {on_error}{n_jobs}{random_state}{verbose}
     Attributes
     ----------

@@ -79,25 +79,30 @@ class OutputCodeClassifier(ClassifierMixin, Estimator):
     ----------
     estimator : estimator or None
         The learner: a classifier for two classes, which is taught 0 and 1, or a regressor, which is taught -1 and 1.
-        None: a `DecisionTreeClassifier`.
+        None: a `DecisionTreeClassifier`. Default None: the usual learner of this method, which takes any table
+        without preparation.
     code : {"dense", "sparse", "exhaustive", "one_vs_rest", "one_vs_one"} or array of shape (n_classes, n_members)
         "dense": every class is on a side drawn at random. "sparse": half of the classes take no part. Of 64 such
-        matrices the one is taken whose classes are farthest apart. "exhaustive": every way to part the classes in two,
-        for 10 classes at most. "one_vs_rest", "one_vs_one": a member for each class, or pair of classes. An array has a
-        row for each class in the order of `classes_`, with 1 and -1 for the sides and 0 for classes that take no part.
+        matrices the one is taken whose classes are farthest apart. "exhaustive": every way to part the classes in
+        two, for 10 classes at most. "one_vs_rest", "one_vs_one": a member for each class, or pair of classes. An
+        array has a row for each class in the order of `classes_`, with 1 and -1 for the sides and 0 for classes that
+        take no part. Default "dense": it needs the fewest members and serves any number of classes.
     code_size : float
-        Members of a random code, as a share of the number of classes.
+        Members of a random code, as a share of the number of classes. Default 1.5: scikit-learn's number.
     decoding : {"auto", "hamming", "hinge", "exponential", "logistic", "probabilistic"}
-        How a class is found. "hamming": members count alike. "hinge", "exponential" and "logistic": the class for which
-        the loss of the members' scores is least. "probabilistic": the probabilities of classes that agree best with
-        those of the members. "auto": probabilistic if the learner has probabilities, else logistic.
+        How a class is found. "hamming": members count alike. "hinge", "exponential" and "logistic": the class for
+        which the loss of the members' scores is least. "probabilistic": the probabilities of classes that agree best
+        with those of the members. "auto": probabilistic if the learner has probabilities, else logistic. Default
+        "auto": probabilities, where there are any, say more than signs.
     n_jobs : int or None
         Threads in all. Members are fitted side by side, and each is held to its share whatever its own `n_jobs` says.
-        None: one after the other. The predictions are the same for any number.
+        None: one after the other. The predictions are the same for any number. Default None: members decide
+        themselves, so that threads do not compete.
     random_state : int, RandomState, Generator or None
-        The seed of a random code, and of members whose own random_state is None.
+        The seed of a random code, and of members whose own random_state is None. Default None: a new seed for each
+        fit, as in scikit-learn; a number makes it repeatable.
     verbose : int or bool
-        Print a line when a member is fitted.
+        Print a line when a member is fitted. Default 0: silent.
 
     Attributes
     ----------

@@ -131,15 +131,18 @@ def prune(
     model : a fitted forest, bagging, voting (of means or votes), selection or gradient boosting of coterie
     X, y : rows that the model has not seen, and their targets
     to : int, float or None
-        The members to keep: a number, or a share of all.
+        The members to keep: a number, or a share of all. Default None: the number is found by `tolerance`.
     tolerance : float or None
         Instead of `to`: keep as few members as have a loss of at most 1 + tolerance times that of the whole ensemble.
-        The loss is the squared error of numbers, or of probabilities against ones and zeros.
+        The loss is the squared error of numbers, or of probabilities against ones and zeros. Default None: the number
+        of members with the least loss.
     order : {"reduced_error", "margin_distance"}
         "reduced_error": each member in its turn is the one with which the loss of all so far is least.
         "margin_distance", for classes: the one with which rows come closest to being right by a little, so that
-        members which are right about hard rows come first.
+        members which are right about hard rows come first. Default "reduced_error": it looks at the error of the
+        members together, and was best or near it in comparisons.
     sample_weight : how often each row counts
+        Default None: all rows count alike.
 
     Returns
     -------

@@ -226,26 +226,33 @@ class BaseSelection(NamedMembers):
 _PARAMETERS = """\
 {estimators}    scoring : str, callable or None
         What the selection makes as great as it can: the name of a scikit-learn scorer, or a scorer. None: minus the
-        {loss}.
+        {loss}. Default None: it is smoother than scores that count, so choices by it are the least noisy.
     cv : int, splitter, list of (train, test), "prefit" or None
-        How rows are held out, as in scikit-learn; None is 5 folds. "prefit": members were fitted before, and the choice
-        is made on all rows given to `fit`, which they should not have seen.
+        How rows are held out, as in scikit-learn; None is 5 folds. "prefit": members were fitted before, and the
+        choice is made on all rows given to `fit`, which they should not have seen. Default None: five folds, as in
+        scikit-learn.
     max_iter : int
-        Additions at most. A member may be added again, which gives it more weight.
+        Additions at most. A member may be added again, which gives it more weight. Default 50: enough for weights in
+        steps of two per cent.
     n_start : int
         Begin with so many of the best members, each once: a mean of several is hard to fit to chance. 1 begins with
-        the best.
+        the best. Default 1: it begins with the best member.
     n_iter_no_change : int or None
         Stop after so many additions that gained no more than `tol`. None: make all of them. The additions up to the
-        best score are kept.
+        best score are kept. Default 10: a score that has
+        not risen for so long hardly ever does later.
     tol : float
+        What an addition has to gain to count as progress. Default 0.0: any gain.
     n_bags : int
         Select so many times, each from some of the candidates drawn at random, and average: a candidate that fits
-        chance is not always there. 1: once, from all.
+        chance is not always there. Default 1: once, from all candidates: more take longer, and help where candidates
+        are many and rows few.
     max_candidates : int or float
-        Candidates in each of several bags, a number or a share of all.
+        Candidates in each of several bags, a number or a share of all. Default 0.5: half, as the authors of the
+        method chose.
     members : {{"refit", "folds"}}
         Whether the chosen members are fitted once more, to all rows, or are the means of their models of the folds.
+        Default "refit": members learn from all rows.
 {on_error}{n_jobs}{random_state}{verbose}
     Attributes
     ----------

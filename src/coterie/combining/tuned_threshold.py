@@ -63,27 +63,33 @@ class TunedThresholdClassifier(ClassifierMixin, Estimator):
     Parameters
     ----------
     estimator : classifier with predict_proba, or None
-        None: a `DecisionTreeClassifier` of depth 5.
+        None: a `DecisionTreeClassifier` of depth 5. Default None: the usual learner of this method, which takes any
+        table without preparation.
     threshold : str, tuple, float or None
         How to decide between two classes. "f1", "balanced_accuracy", "jaccard" or "matthews_corrcoef": the threshold
         that is best out of fold. ("precision_at_recall", 0.8): the greatest precision with at least that recall, and
         ("recall_at_precision", 0.8) the other way round. A number: this threshold. None: the most probable class. Of
-        more than two classes only "balanced_accuracy" can be tuned.
+        more than two classes only "balanced_accuracy" can be tuned. Default "balanced_accuracy": scikit-learn's
+        default for a tuned threshold.
     cost_matrix : array of shape (n_classes, n_classes), dict or None
         What decisions cost, a row for each true class and a column for each predicted one; or a dict from classes to
-        the cost of missing them, 1 for those not in it. It takes the place of `threshold`. Of two classes the threshold
-        is tuned to the least cost, of more the class with the least expected cost is predicted.
+        the cost of missing them, 1 for those not in it. It takes the place of `threshold`. Of two classes the
+        threshold is tuned to the least cost, of more the class with the least expected cost is predicted. Default
+        None: all errors cost the same.
     pos_label : label or None
-        The positive class of a threshold. None is the second of `classes_`.
+        The positive class of a threshold. None is the second of `classes_`. Default None: scikit-learn's rule.
     cv : int, splitter, list of (train, test), "prefit" or None
         How rows are held out: folds with each class spread evenly, or any splitter of scikit-learn. None is 5 folds.
-        "prefit": the estimator is fitted already, and the rows that `fit` is given are new to it.
+        "prefit": the estimator is fitted already, and the rows that `fit` is given are new to it. Default None: five
+        folds, as in scikit-learn.
     n_jobs : int or None
-        Threads in all. Folds are fitted side by side. None: one after the other.
+        Threads in all. Folds are fitted side by side. None: one after the other. Default None: members decide
+        themselves, so that threads do not compete.
     random_state : int, RandomState, Generator or None
-        The seed of the estimator, if its own random_state is None.
+        The seed of the estimator, if its own random_state is None. Default None: a new seed for each fit, as in
+        scikit-learn; a number makes it repeatable.
     verbose : int or bool
-        Print a line when a fold is fitted.
+        Print a line when a fold is fitted. Default 0: silent.
 
     Attributes
     ----------

@@ -9,40 +9,47 @@ _PARAMETERS = """\
         Seconds that `fit` may take. Before each member its time is foreseen from the members so far; one that would
         take too long is skipped, and the next is tried. At least one member is fitted, to a sample of the rows if
         there are very many, and 200,000 rows are held out at most. Results may differ from run to run. None: all
-        members, and the same bits for the same `random_state`.
+        members, and the same bits for the same `random_state`. Default 60: a minute is long enough for several
+        members on a table of some thousand rows.
     scoring : str, callable or None
-        What the weights are chosen by, and members are scored by: None is the {loss}, which is the least noisy; or
-        any scorer of scikit-learn.
+        What the weights are chosen by, and members are scored by: None is the {loss}; or any scorer of scikit-learn.
+        Default None: the loss is smoother than scores that count, so choices by it are the least noisy.
     cv : int, splitter, list of (train, test) or None
         How rows are held out. A number: so many folds of rows drawn at random, {spread}with
         rows of a group together; None is 5. Or any splitter of scikit-learn: TimeSeriesSplit for rows in the order of
-        time.
+        time. Default 5: four fifths of the rows are left to learn from, at the price of five fits.
     portfolio : "auto" or list
         Members in the order in which they are tried: names of those of "auto", which are
         {names};
-        or tuples (name, estimator) for members of your own.
+        or tuples (name, estimator) for members of your own. Default "auto": members of many kinds, in the order in
+        which they helped most over many tables.
     max_members : int or None
-        Members at most. With time_limit=None the result is the same on every machine.
+        Members at most. With time_limit=None the result is the same on every machine. Default None: the time limit
+        ends the list.
     memory_limit : float or None
         Megabytes at most for the models and the work on them, by a rough estimate for each member; those that need
-        more are skipped.
+        more are skipped. Default None: estimates are rough, so members are skipped only if you set a limit.
     max_iter : int
-        Additions of the greedy choice of weights. 25: more were not found to help.
+        Additions of the greedy choice of weights. Default 25: more were not found to help.
 {calibration}    on_error : {{"drop", "raise"}}
-        Whether a member that fails is left out, with a warning, or ends `fit`.
+        Whether a member that fails is left out, with a warning, or ends `fit`. Default "drop": one member of many
+        that fails should not end a fit of minutes.
     n_jobs : int or None
-        Threads. None: members use what they like, ours every core.
+        Threads. None: members use what they like, ours every core. Default None: members decide themselves, so that
+        threads do not compete.
     random_state : int, RandomState, Generator or None
-        Draws the folds and the members.
+        Draws the folds and the members. Default None: a new seed for each fit, as in scikit-learn; a number makes it
+        repeatable.
     verbose : int
-        1 prints a line for each member.
+        1 prints a line for each member. Default 0: silent.
     checkpoint : str, path, Checkpoint or None
         A folder to keep members in as soon as they are complete, so that `fit(resume=True)` goes on if the fit is
-        interrupted. Time that was spent before counts towards the time limit.
+        interrupted. Time that was spent before counts towards the time limit. Default None: most fits are short, and
+        nothing should be written without being told to.
     features : "auto", TableFeatures or None
         What columns of texts and of dates become. "auto": texts become a few dozen numbers, which are learned inside
         the folds, and dates have their parts beside them (:class:`coterie.committee.TableFeatures`). None: texts are
-        labels, and dates are days.
+        labels, and dates are days. Default "auto": texts and dates as labels and days tell a model little.
 
     Attributes
     ----------
@@ -89,7 +96,7 @@ _CALIBRATION = """\
         "temperature": probabilities are made more or less certain by one number, learned out of fold and kept if it
         lowers the log loss of rows that it was learned without by more than a standard error. The mean of the models
         of the folds is less certain than each of them already, so it is only made more certain; after `refit` it may
-        go either way.
+        go either way. Default "temperature": it costs nothing and is kept only where it lowers the log loss.
 """
 _DECISION = """\
     threshold : str, tuple, float or None
@@ -98,16 +105,18 @@ _DECISION = """\
         precision with at least that recall, and ("recall_at_precision", 0.8) the other way round. A number: the least
         probability of the positive class with which it is predicted. "auto": tuned if `scoring` is one of the names
         above, and else the most probable class, as for None. Of more than two classes only "balanced_accuracy" can be
-        tuned.
+        tuned. Default "auto": a score of decisions is meant to be reached by decisions, and other scores are left
+        alone.
     cost_matrix : array of shape (n_classes, n_classes), dict or None
         What decisions cost, a row for each true class and a column for each predicted one; or a dict from classes to
         the cost of missing them, 1 for those not in it. Of two classes the threshold is tuned to the least cost, of
-        more the class with the least expected cost is predicted.
+        more the class with the least expected cost is predicted. Default None: all errors cost the same.
     pos_label : label or None
-        The positive class of a threshold. None is the second of `classes_`.
+        The positive class of a threshold. None is the second of `classes_`. Default None: scikit-learn's rule.
     class_weight : "balanced", dict or None
         Weights of the classes, times the weights of the rows: in the members, and in the choice of their weights.
-        Probabilities are then those of classes that are so frequent; a threshold needs none of this.
+        Probabilities are then those of classes that are so frequent; a threshold needs none of this. Default None:
+        weights distort probabilities; for decisions about rare classes tune a threshold first.
 """
 _TEMPERATURE = """\
     temperature_ : float

@@ -281,6 +281,7 @@ class CommitteeClassifier(ClassifierMixin, BaseCommittee):
         ----------
         X : a table with the columns of `fit`: its rows, others without labels, or both
         sample_weight : how often each row counts
+            Default None: all rows count alike.
         student : a classifier that takes sample_weight; None is gradient boosting with symmetric trees
 
         Returns
@@ -488,6 +489,7 @@ class CommitteeRegressor(RegressorMixin, BaseCommittee):
         ----------
         X : a table with the columns of `fit`: its rows, others without a target, or both
         sample_weight : how often each row counts
+            Default None: all rows count alike.
         student : a regressor; None is gradient boosting with symmetric trees
 
         Returns

@@ -159,24 +159,33 @@ def compare(
     y : labels or numbers, one for each row
     models : "auto" or list
         "auto": a guess that does not look at X ("dummy"), "linear", one "tree", "forest", "extra_trees", "boosting"
-        and "adaboost". A list names some of them, or adds others as tuples (name, estimator).
+        and "adaboost". A list names some of them, or adds others as tuples (name, estimator). Default "auto": all
+        families, so that none is forgotten.
     task : {"auto", "classification", "regression"}
         "auto": numbers are regression if one of them has a fraction or more than twenty differ; all else are classes.
+        Default "auto": the target usually shows it.
     scoring : str, callable or None
-        None is "log_loss" or "rmse"; or another metric by name, or any scorer of scikit-learn.
+        None is "log_loss" or "rmse"; or another metric by name, or any scorer of scikit-learn. Default None: it is
+        smoother than scores that count, so choices by it are the least noisy.
     cv : int, splitter, list of (train, test) or None
-        As for committees. Repeated folds make intervals narrower.
+        As for committees. Repeated folds make intervals narrower. Default 5: five folds leave four fifths of the rows
+        to learn from, at the price of five fits.
     sample_weight : how often each row counts; models that cannot take it are left out
+        Default None: all rows count alike.
     groups : rows of a group are in one fold
+        Default None: rows do not belong together.
     committee : bool or float
-        Whether a committee takes part, or the seconds that it may take for each fold; True is 60.
+        Whether a committee takes part, or the seconds that it may take for each fold; True is 60. Default False: it
+        takes a minute a fold.
     alpha : float in (0, 1)
-        Intervals hold the truth 1 - alpha of the time.
+        Intervals hold the truth 1 - alpha of the time. Default 0.05: intervals of 95 %.
     n_jobs : int or None
+        Default None: members decide themselves, so that threads do not compete.
     random_state : int, RandomState, Generator or None
-        Draws the folds and the models.
+        Draws the folds and the models. Default None: a new seed for each fit, as in scikit-learn; a number makes it
+        repeatable.
     verbose : int
-        1 prints a line for each model.
+        1 prints a line for each model. Default 0: silent.
 
     Returns
     -------

@@ -47,10 +47,11 @@ def save(
     path : str, path, or an object that is open for writing bytes
     compact : bool
         Whether arrays are coded in fewer bytes, which loses nothing. False stores forests as they are in memory: the
-        file is several times as large, and `coterie.load(path, mmap=True)` opens it without reading it.
+        file is several times as large, and `coterie.load(path, mmap=True)` opens it without reading it. Default True:
+        files a fraction of the size, for a little more time to load.
     notes : dict of texts by name, or None
         What readers of the file should know, such as the name of the target. `coterie.inspect_file` shows them; the
-        model does not use them.
+        model does not use them. Default None: nothing but the model is stored.
 
     Raises
     ------
@@ -102,13 +103,14 @@ def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()
     path : str, path, or an object that is open for reading bytes
     trusted : list of str
         Types of other libraries' members that skops does not trust by itself. The message of the error lists those
-        that a file needs; name them only if you know where the file comes from.
+        that a file needs; name them only if you know where the file comes from. Default (): a file may come from
+        anywhere, so foreign types are named by you.
     mmap : bool
         Whether large arrays stay in the file until they are used. A forest of any size that was saved with
         `compact=False` is there at once, and processes that load it share its memory. Its trees are checked when they
         are first used, so a hostile file does no harm, but the checksums of large arrays are not: a flipped bit can
-        change a prediction. The file must not be changed or cut off while the model is in use; replacing it, as `save`
-        does, is fine.
+        change a prediction. The file must not be changed or cut off while the model is in use; replacing it, as
+        `save` does, is fine. Default False: checksums are then verified, and the file may be moved.
 
     Returns
     -------
@@ -120,9 +122,14 @@ def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()
         If the file is damaged, cut off, of another format or of a later version, or holds what no model holds. The
         message says what and where.
 
-    See Also
+    Examples
     --------
-    coterie.save : the example there.
+    >>> import io, coterie
+    >>> file = io.BytesIO()
+    >>> coterie.save(coterie.RandomForestClassifier(5, random_state=0).fit([[0.0], [1.0]], ["a", "b"]), file)
+    >>> _ = file.seek(0)
+    >>> type(coterie.load(file)).__name__
+    'RandomForestClassifier'
     """
     if isinstance(trusted, str) or not all(isinstance(name, str) for name in trusted):
         raise InvalidType(f"trusted={in_short(trusted)}: expected a list of names of types.")

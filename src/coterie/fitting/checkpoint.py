@@ -30,12 +30,13 @@ class Checkpoint:
     folder : str or path
         A folder for one fit; it is made if it is not there. Files in it that are not of a checkpoint are left alone.
     every : int or None
-        Rounds, trees or members between two files.
+        Rounds, trees or members between two files. Default None: only the time between files counts, by `seconds`.
     seconds : float or None
-        Seconds between two files. 30, so that a fit loses half a minute at most, and writing costs next to nothing.
+        Seconds between two files. Default 30.0: a fit loses half a minute at most, and writing costs next to nothing.
     trusted : list of str
         Types of other libraries' members that may be read, as in `coterie.load`. The types of the learners that the
-        estimator is given are trusted anyway.
+        estimator is given are trusted anyway. Default (): a file may come from anywhere, so foreign types are named
+        by you.
 
     Examples
     --------

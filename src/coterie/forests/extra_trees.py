@@ -25,8 +25,8 @@ from coterie.forests._regressor_base import BaseForestRegressor
 @storable_estimator(verify=verify_forest)
 @documented(
     forest_texts(
-        max_features="The square root of their number.",
-        bootstrap="False: thresholds at random make trees differ enough.",
+        max_features='Default "sqrt":\n        the square root of their number, as in forests.',
+        bootstrap="Default False: thresholds at random make trees differ\n        enough.",
     )
 )
 class ExtraTreesClassifier(BaseForestClassifier):
@@ -88,8 +88,8 @@ class ExtraTreesClassifier(BaseForestClassifier):
 @storable_estimator(verify=verify_forest)
 @documented(
     forest_texts(
-        max_features="All of them, as Geurts and\n        others found best.",
-        bootstrap="False: thresholds at random make\n        trees differ enough.",
+        max_features="Default 1.0: all\n        of them, as Geurts and others found best.",
+        bootstrap="Default False: thresholds at\n        random make trees differ enough.",
     )
 )
 class ExtraTreesRegressor(BaseForestRegressor):

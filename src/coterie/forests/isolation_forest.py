@@ -60,31 +60,36 @@ class IsolationForest(OutlierMixin, Estimator):
     Parameters
     ----------
     n_estimators : int
-        Trees. Scores settle at about 100.
+        Trees. Scores settle at about 100. Default 100: path lengths have settled by then, as the authors found.
     max_samples : int, float or "auto"
-        Rows that each tree draws: a number, a fraction, or 256. Few rows are enough to see what is usual, and a tree of
-        many hides anomalies among each other.
+        Rows that each tree draws: a number, a fraction, or 256. Few rows are enough to see what is usual, and a tree
+        of many hides anomalies among each other. Default "auto": few rows show what is usual; with many, outliers
+        hide each other.
     contamination : float or "auto"
-        The share of outliers among the training rows, in (0, 0.5], which sets `offset_`. "auto": -0.5, the score of
-        a row whose paths are of average length.
+        The share of outliers among the training rows, in (0, 0.5], which sets `offset_`. "auto": -0.5, the score of a
+        row whose paths are of average length. Default "auto": no share has to be guessed.
     max_features : int or float
-        Features that each tree may use: a number, or a fraction.
+        Features that each tree may use: a number, or a fraction. Default 1.0: an outlier may be one in any of them.
     bootstrap : bool
-        Whether rows are drawn with replacement. A row that is drawn twice counts once.
+        Whether rows are drawn with replacement. A row that is drawn twice counts once. Default False: as the authors
+        do it.
     n_jobs : int or None
         Threads. None: every core that the process may use, or `COTERIE_NUM_THREADS`. The forest is the same for any
-        number.
+        number. Default None: every core, because the model is the same for any number.
     random_state : int, RandomState, Generator or None
-        The seed of what is drawn.
+        The seed of what is drawn. Default None: a new seed for each fit, as in scikit-learn; a number makes it
+        repeatable.
     verbose : int
-        1 prints ten lines while trees grow, 2 a line for each tree.
+        1 prints ten lines while trees grow, 2 a line for each tree. Default 0: silent.
     warm_start : bool
         Keep the trees of the last fit, and grow more. With the same rows the result is that of one longer fit; other
-        rows of the same columns are welcome, too.
+        rows of the same columns are welcome, too. Default False: a fit forgets the last one, as in scikit-learn.
     categorical_features : "auto", array of names, indices or booleans, or None
-        Columns that are split into sets. "auto": text and categories.
+        Columns that are split into sets. "auto": text and categories. Default "auto": text and categories have no
+        order that a threshold could use.
     unknown_category : {"missing", "error"}
-        What predict does with a category that fit did not see.
+        What predict does with a category that fit did not see. Default "missing": new categories are common in new
+        tables, and a prediction without them is better than none.
 
     Attributes
     ----------

@@ -25,8 +25,8 @@ from coterie.forests._regressor_base import BaseForestRegressor
 @storable_estimator(verify=verify_forest)
 @documented(
     forest_texts(
-        max_features="The square root of their number,\n        as Breiman found useful.",
-        bootstrap="True, so that trees differ and rows are left out.",
+        max_features='Default "sqrt":\n        the square root of their number, as Breiman found useful.',
+        bootstrap="Default True: trees differ, and rows are left out.",
     )
 )
 class RandomForestClassifier(BaseForestClassifier):
@@ -91,8 +91,8 @@ class RandomForestClassifier(BaseForestClassifier):
 @storable_estimator(verify=verify_forest)
 @documented(
     forest_texts(
-        max_features="A third, as Breiman found useful;\n        scikit-learn has all of them, which is bagging.",
-        bootstrap="True, so that trees differ\n        and rows are left out.",
+        max_features="Default: a third,\n        as Breiman found useful; scikit-learn takes all, which is bagging.",
+        bootstrap="Default True: trees differ,\n        and rows are left out.",
     )
 )
 class RandomForestRegressor(BaseForestRegressor):

@@ -51,33 +51,42 @@ class RandomTreesEmbedding(TransformerMixin, BaseForest):
     Parameters
     ----------
     n_estimators : int
-        Trees, and ones in each row.
+        Trees, and ones in each row. Default 100: scikit-learn's number.
     max_depth : int or None
-        Splits on the longest way from the root: at most two to this power columns for each tree.
+        Splits on the longest way from the root: at most two to this power columns for each tree. Default 5:
+        scikit-learn's number: up to 32 columns a tree.
     min_samples_split, min_samples_leaf : int or float
-        Rows that a node needs to be split, and that each side must keep; a float is a fraction of all rows. 2 and 1.
+        Rows that a node needs to be split, and that each side must keep; a float is a fraction of all rows. Default:
+        trees grow until leaves are pure, as in scikit-learn.
     min_weight_fraction_leaf : float
-        Share of the weight of all rows that each side of a split must keep.
+        Share of the weight of all rows that each side of a split must keep. Default 0.0: no limit by weight, as in
+        scikit-learn.
     max_leaf_nodes : int or None
-        Leaves of each tree at most. Which nodes are split first is left to chance: by how well they explain a target of
-        random numbers.
+        Leaves of each tree at most. Which nodes are split first is left to chance: by how well they explain a target
+        of random numbers. Default None: no limit: the others decide.
     min_impurity_decrease : float
-        By how much a split must lower the variance of that target, weighted by the share of rows it concerns.
+        By how much a split must lower the variance of that target, weighted by the share of rows it concerns. Default
+        0.0: every split that helps is made, as in scikit-learn.
     sparse_output : bool
-        Whether `transform` returns a sparse matrix in CSR format, or an array.
+        Whether `transform` returns a sparse matrix in CSR format, or an array. Default True: all but one of the
+        columns of each tree are zero.
     n_jobs : int or None
         Threads. None: every core that the process may use, or `COTERIE_NUM_THREADS`. The trees are the same for any
-        number.
+        number. Default None: every core, because the model is the same for any number.
     random_state : int, RandomState, Generator or None
-        The seed of what is drawn.
+        The seed of what is drawn. Default None: a new seed for each fit, as in scikit-learn; a number makes it
+        repeatable.
     verbose : int
-        1 prints ten lines while trees grow, 2 a line for each tree.
+        1 prints ten lines while trees grow, 2 a line for each tree. Default 0: silent.
     warm_start : bool
-        Continue from the last fit to the same rows with more trees; the result is that of one longer fit.
+        Continue from the last fit to the same rows with more trees; the result is that of one longer fit. Default
+        False: a fit forgets the last one, as in scikit-learn.
     categorical_features : "auto", array of names, indices or booleans, or None
-        Columns that are split into sets. "auto": text and categories.
+        Columns that are split into sets. "auto": text and categories. Default "auto": text and categories have no
+        order that a threshold could use.
     unknown_category : {"missing", "error"}
-        What transform does with a category that fit did not see.
+        What transform does with a category that fit did not see. Default "missing": new categories are common in new
+        tables, and a prediction without them is better than none.
 
     Attributes
     ----------

@@ -12,21 +12,24 @@ MEMBER_WORDS = {
     "on_error": """\
     on_error : {"raise", "drop"}
         What happens when a member fails: the error is raised, or the ensemble goes on without the member and a
-        warning and `dropped_` say so.
+        warning and `dropped_` say so. Default "raise": an error in a member is usually a mistake that you want to
+        see.
 """,
     "n_jobs": """\
     n_jobs : int or None
-        Threads in all. Members are fitted side by side, and each is limited to its share whatever its own `n_jobs` is;
-        learners of ours share their work among threads and take turns. None: one after the other, each with the
-        threads it likes, or what `joblib.parallel_config` says. The predictions are the same for any number.
+        Threads in all. Members are fitted side by side, and each is limited to its share whatever its own `n_jobs`
+        is; learners of ours share their work among threads and take turns. None: one after the other, each with the
+        threads it likes, or what `joblib.parallel_config` says. The predictions are the same for any number. Default
+        None: members decide themselves, so that threads do not compete.
 """,
     "random_state": """\
     random_state : int, RandomState, Generator or None
-        Seeds for members whose own random_state is None, one for each member and fold. None leaves members as they are.
+        Seeds for members whose own random_state is None, one for each member and fold. None leaves members as they
+        are. Default None: the members have seeds of their own, if they are to be repeatable.
 """,
     "verbose": """\
     verbose : int or bool
-        Print a line when a member is fitted.
+        Print a line when a member is fitted. Default 0: silent.
 """,
 }
 OOF_WORDS = """\
@@ -44,21 +47,24 @@ _CLASS_VOTING = """\
         "hard": each member votes for a class. "soft": the mean of their probabilities. "median": the median of them,
         which a single wild member cannot move. "rank": probabilities are compared with what the member usually
         predicts, and the mean of the ranks is translated back, so that members with different ideas of "sure" count
-        alike.
+        alike. Default "hard": scikit-learn's default, which asks of members nothing but classes.
 """
 _NUMBER_VOTING = """\
     voting : {"mean", "median", "rank"}
         "mean": the mean of the predictions of members. "median": the median, which a single wild member cannot move.
-        "rank": predictions are compared with what the member usually predicts, and the mean of the ranks is translated
-        back, so that members on different scales count alike.
+        "rank": predictions are compared with what the member usually predicts, and the mean of the ranks is
+        translated back, so that members on different scales count alike. Default "mean": scikit-learn's default, and
+        the least squared error if members are equally good.
 """
 _PARAMETERS = """\
 {estimators}{voting}    weights : array of n_members, "learned" or None
         How much each member counts; None: all alike. "learned": weights that sum to 1, found on rows held out: {loss}
+        Default None: equal weights are hard to beat without rows to learn others from.
     cv : int, splitter, list of (train, test), "prefit" or None
         How rows are held out, as in scikit-learn; None is 5 folds if weights are learned, and none otherwise. With
         folds the out-of-fold attributes are set. "prefit": members were fitted before, and what is learned is learned
-        from all rows given to `fit`, which they should not have seen.
+        from all rows given to `fit`, which they should not have seen. Default None: folds cost
+        fits, and equal weights need none.
 {on_error}{n_jobs}{flatten}{random_state}{verbose}
     Attributes
     ----------
@@ -73,7 +79,8 @@ _PARAMETERS = """\
 """
 _FLATTEN = """\
     flatten_transform : bool
-        Whether `transform` returns two dimensions for probabilities, or three.
+        Whether `transform` returns two dimensions for probabilities, or three. Default True: scikit-learn's default,
+        and what pipelines take.
 """
 _CLASSES = """\
     classes_ : array of the labels

@@ -41,12 +41,16 @@ def scan(
         Files are Parquet, CSV or Arrow (Feather). A function takes no argument and opens a stream of frames, each time
         from its beginning. Rows have to come in the same order each time.
     target, sample_weight, groups, offset : names of columns
-        Several names as `target` are several targets; as `offset`, one for each raw prediction.
+        Several names as `target` are several targets; as `offset`, one for each raw prediction. Default None: a
+        source without them is only predicted for.
     columns : names of columns to learn from, or None for all others
+        Default None: all columns but those.
     batch_size : rows of a batch, where the source lets us choose
+        Default 131072: large enough that the overhead of a batch does not count, small enough for any memory.
     spill : a folder for the bins, which are mapped files then; None keeps them in memory
+        Default None: bins are kept in memory.
     memory : bytes that the fit may use, such as "8GB", or None for all that the machine has
-        A fit that would take more is refused before its first tree.
+        A fit that would take more is refused before its first tree. Default None: half of the memory that is free.
 
     Examples
     --------

@@ -57,12 +57,19 @@ def read_table(
         A file is CSV, TSV, Parquet, JSON or Excel, also compressed; files need the extra `cli`. Of a frame, columns of
         strings are read, and all others stay as they are.
     decimal : "." or ","; by default what the columns show
+        Default None: the columns of a file usually show it.
     thousands : the mark between thousands; by default any but the decimal mark, "" for none
+        Default None: the columns of a file usually show it.
     encoding : of CSV and JSON files; by default what their bytes show
+        Default None: the bytes of a file usually show it.
     na : further texts that are missing values
+        Default (): the usual marks are known already.
     kinds : by the name of the column: number, date, time, flag, category or text
+        Default None: what the columns show.
     date_format : a format of strptime that dates have, such as "%d/%m/%Y"
+        Default None: what the columns show.
     reading : that of another table, `X.reading`: this one is read in the same way
+        Default None: a first table has nothing to follow.
 
     Returns
     -------
