@@ -151,7 +151,7 @@ def test_votes_found_together_overfit_sooner_than_votes_found_one_by_one() -> No
         answers = np.array([signs(stump, X_new) for stump in joint.estimators_])
         wrong = np.sign(joint.vote_history_ @ answers) != y_new
         together.append(wrong.mean(axis=1))
-        assert joint.train_errors_[-1] < 0.5 * plain.train_errors_[-1]
+        assert joint.train_errors_[-1] < 0.6 * plain.train_errors_[-1]
     plain_error, joint_error = np.mean(one_by_one, axis=0), np.mean(together, axis=0)
 
     assert joint_error.argmin() < 20 < plain_error.argmin()
