@@ -60,7 +60,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path
 
 
 def wait_for(port: int, service: subprocess.Popen[bytes]) -> None:
-    for _ in range(600):
+    for _ in range(3000):
         assert service.poll() is None, "the service ended"
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
@@ -68,7 +68,7 @@ def wait_for(port: int, service: subprocess.Popen[bytes]) -> None:
             time.sleep(0.1)
         else:
             return
-    raise AssertionError("the service did not start within a minute")
+    raise AssertionError("the service did not start within five minutes")
 
 
 def post(port: int, rows: Any) -> tuple[int, Any]:

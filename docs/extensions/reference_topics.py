@@ -21,6 +21,7 @@ MODULES = (
     "coterie.files",
     "coterie.losses",
     "coterie.metrics",
+    "coterie.mlflow",
     "coterie.plots",
     "coterie.report",
 )
@@ -118,6 +119,7 @@ def topics() -> list[Topic]:
         Topic("bounds", "Bounds of boosting", "guide/margins", _rest_of("coterie.diagnostics.bounds")),
         Topic("plots", "Plots", "guide/diagnostics", _rest_of("coterie.plots")),
         Topic("export", "Import and export", "guide/export", _rest_of("coterie.export")),
+        Topic("mlflow", "MLflow", "guide/serving", _rest_of("coterie.mlflow")),
         Topic(
             "scikit-learn",
             "scikit-learn's classes",

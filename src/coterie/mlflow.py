@@ -109,6 +109,11 @@ def log_model(
     -------
     mlflow.models.model.ModelInfo
         Its `model_uri` is for `load_model`.
+
+    Examples
+    --------
+    >>> with mlflow.start_run():  # doctest: +SKIP
+    ...     info = coterie.mlflow.log_model(model, "rents", input_example=X[:5])
     """
     mlflow = _need_mlflow("coterie.mlflow.log_model")
     _check_method(model, options.get("pyfunc_method", "predict"))
@@ -132,6 +137,10 @@ def load_model(
     model_uri : str or path: a folder, "runs:/RUN/model", "models:/NAME/VERSION" and whatever else MLflow understands
     dst_path : str or None, a folder into which remote files are copied
     trusted : list of str, types of other libraries' members, as in `coterie.load`
+
+    Examples
+    --------
+    >>> coterie.mlflow.load_model("models:/rents/1").predict_interval(X)  # doctest: +SKIP
     """
     mlflow = _need_mlflow("coterie.mlflow.load_model")
     folder = mlflow.artifacts.download_artifacts(artifact_uri=os.fspath(model_uri), dst_path=dst_path)
