@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         RandomForestRegressor,
         RandomTreesEmbedding,
     )
+    from coterie.networks import NeuralNetworkClassifier, NeuralNetworkRegressor
     from coterie.patch import patch_sklearn
     from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -61,6 +62,8 @@ __all__ = [
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "IsolationForest",
+    "NeuralNetworkClassifier",
+    "NeuralNetworkRegressor",
     "OutputCodeClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
@@ -96,6 +99,7 @@ _PACKAGES = {
     "files": ("inspect_file", "load", "save"),
     "fitting.checkpoint": ("Checkpoint",),
     "forests": ("ExtraTrees", "IsolationForest", "RandomForest", "RandomTrees"),
+    "networks": ("NeuralNetwork",),
     "patch": ("patch_sklearn",),
     "trees": ("DecisionTree",),
 }
