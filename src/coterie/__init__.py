@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         RandomForestRegressor,
         RandomTreesEmbedding,
     )
+    from coterie.networks import NeuralNetworkClassifier, NeuralNetworkRegressor
     from coterie.patch import patch_sklearn
     from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -73,6 +74,8 @@ __all__ = [
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "IsolationForest",
+    "NeuralNetworkClassifier",
+    "NeuralNetworkRegressor",
     "OutputCodeClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
@@ -108,6 +111,7 @@ _PACKAGES = {
     "files": ("inspect_file", "load", "save"),
     "fitting.checkpoint": ("Checkpoint",),
     "forests": ("ExtraTrees", "IsolationForest", "RandomForest", "RandomTrees"),
+    "networks": ("NeuralNetwork",),
     "patch": ("patch_sklearn",),
     "trees": ("DecisionTree",),
 }

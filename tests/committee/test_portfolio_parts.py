@@ -11,6 +11,12 @@ from coterie.committee.metrics import RowTargets, _unit
 from coterie.committee.portfolio import NAMES, Shape, portfolio_of
 from coterie.committee.weights import OutOfFoldPredictions
 
+OF_ONE_TASK = {
+    "adaboost": "classification",
+    "discriminant": "classification",
+    "gaussian_process": "regression",
+}
+
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_forests_of_folds_measure_nothing_out_of_bag(task: Task) -> None:
@@ -40,7 +46,7 @@ def test_more_rows_columns_and_classes_never_take_less_time_or_memory(task: Task
         replace(small, n_outputs=several + 2),
         Shape(10_000_000, 500, 100, several),
     ]
-    names = [name for name in NAMES if task == "classification" or name != "adaboost"]
+    names = [name for name in NAMES if OF_ONE_TASK.get(name, task) == task]
     for entry in portfolio_of(names, task, small):
         assert entry.seconds is not None
         assert entry.seconds(small) > 0
@@ -48,6 +54,29 @@ def test_more_rows_columns_and_classes_never_take_less_time_or_memory(task: Task
         assert entry.seconds(replace(small, n_train=4_000)) > entry.seconds(small)
         if entry.megabytes is not None:
             assert all(entry.megabytes(shape) >= entry.megabytes(small) > 0 for shape in larger), entry.name
+
+
+def test_members_are_tried_on_tables_of_their_size_and_taken_anywhere_if_they_are_named() -> None:
+    def tried(n_rows: int, n_columns: int = 10) -> set[str]:
+        return {
+            entry.name for entry in portfolio_of("auto", "regression", Shape(n_rows, n_rows // 4, n_columns))
+        }
+
+    dear = {"kernel", "gaussian_process", "network", "wide_network"}
+    assert tried(40) & dear == {"kernel", "gaussian_process"}
+    assert tried(1_000) >= dear
+    assert tried(1_000, 300) & dear == {"kernel", "network", "wide_network"}
+    assert tried(5_000) & dear == {"kernel", "network", "wide_network"}
+    assert tried(50_000) & dear == {"network", "wide_network"}
+    assert tried(200_000) & dear == set()
+    named = portfolio_of(["gaussian_process"], "regression", Shape(200_000, 50_000, 10))
+    assert [(entry.name, entry.max_rows) for entry in named] == [("gaussian_process", 3_000)]
+
+
+def test_networks_of_folds_are_one_each_and_the_single_fit_leaves_every_row_out() -> None:
+    for entry in portfolio_of(["network", "wide_network"], "classification", Shape(1000, 250, 4)):
+        assert entry.estimator.n_estimators == 1
+        assert entry.single_fit.n_estimators == 5
 
 
 def test_a_temperature_is_found_from_ten_thousand_rows_at_most(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold
 
-from coterie import CommitteeClassifier, CommitteeRegressor, GradientBoostingRegressor
+from coterie import (
+    CommitteeClassifier,
+    CommitteeRegressor,
+    GradientBoostingRegressor,
+    NeuralNetworkRegressor,
+)
+from coterie.committee import _committee_data
 from coterie.committee.metrics import RowTargets, SquaredErrorMetric
 from coterie.committee.weights import OutOfFoldPredictions, weights_of
 from coterie.members.out_of_fold import Fold
@@ -90,3 +96,47 @@ def test_few_rows_are_not_boosted() -> None:
     model = CommitteeClassifier(None, random_state=0).fit(X[:40], Y[:40] > 0.5)
 
     assert not any("boosting" in name for name in model.members_)
+
+
+def test_networks_are_fitted_once_and_predict_rows_that_they_left_out() -> None:
+    model = fitted(portfolio=["boosting", "network"])
+    network = model.named_estimators_["network"].models[0]
+
+    assert n_models(model) == {"boosting": 1, "network": 1}
+    assert isinstance(network, NeuralNetworkRegressor)
+    np.testing.assert_array_equal(model.oof_predictions_["network"], network.oof_prediction_)
+    assert model.member_scores_["network"] > -0.6 * np.var(Y)
+
+
+class Timeless(CommitteeRegressor):
+    """A committee for which no time passes."""
+
+    @staticmethod
+    def _now() -> float:
+        return 0.0
+
+
+def test_a_large_table_and_a_short_limit_are_a_hold_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_committee_data, "_LARGE", 50)
+    names = ["linear", "boosting", "forest"]
+    model = Timeless(0.2, portfolio=names, random_state=0).fit(X, Y)
+
+    assert sorted(model.members_) == sorted(names)
+    assert model.n_folds_ == 1
+    assert set(n_models(model).values()) == {1}
+    assert np.isfinite(model.oof_prediction_).sum() == 32
+    assert model.oof_score_ > -0.6 * np.var(Y)
+    low, high = model.predict_interval(X, alpha=0.2).T
+    assert (low <= high).all()
+    assert len(model.leaderboard()) >= 2
+    np.testing.assert_array_equal(model.repeat(X, Y).predict(X), model.predict(X))
+
+
+def test_with_time_enough_or_folds_of_ones_own_all_folds_are_held_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_committee_data, "_LARGE", 50)
+    names = ["linear", "boosting", "forest"]
+
+    assert Timeless(100, portfolio=names, random_state=0).fit(X, Y).n_folds_ == 5
+    assert Timeless(0.2, portfolio=["linear"], cv=KFold(3), random_state=0).fit(X, Y).n_folds_ == 3

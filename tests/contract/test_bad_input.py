@@ -367,7 +367,8 @@ def test_targets_may_be_huge_or_tiny(estimator: type[Any], value: float) -> None
 
     assert np.isfinite(model.predict(TABLE)).all()
     if estimator not in WITH_FOLDS:  # thirty rows teach a tree, and not what to make of its errors
-        assert np.abs(model.predict(TABLE) / value - y / value).max() < 0.3 or abs(value) == 5e-324
+        most = 0.6 if has(estimator, "max_epochs") else 0.3  # a network is smooth, and the target is a step
+        assert np.abs(model.predict(TABLE) / value - y / value).max() < most or abs(value) == 5e-324
 
 
 @pytest.mark.parametrize("estimator", [item for item in ESTIMATORS if says_classes(item)])

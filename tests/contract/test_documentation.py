@@ -67,6 +67,7 @@ def test_every_family_has_choices() -> None:
         "combining",
         "committee",
         "forests",
+        "networks",
         "trees",
     }
 

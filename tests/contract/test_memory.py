@@ -10,8 +10,10 @@ import pytest
 
 from tests.helpers.estimators import ESTIMATORS, OF_LEARNERS, answers, has, make, random_table
 
-# Three hundred fits of several learners each, which are loops of Python.
-SLOW = [each for each in ESTIMATORS if each in OF_LEARNERS or has(each, "estimator")]
+# Three hundred fits of several learners or networks each, which are loops of Python.
+SLOW = [
+    each for each in ESTIMATORS if each in OF_LEARNERS or has(each, "estimator") or has(each, "max_epochs")
+]
 
 
 def resident_kib() -> int:

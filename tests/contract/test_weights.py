@@ -41,6 +41,8 @@ def folds(estimator: type[Any], n_rows: int, repeats: Any = 1) -> dict[str, Any]
 def assert_same(one: Any, other: Any, X: Any) -> None:
     tolerance = 1e-5 if hasattr(one, "forest_") else 1e-12
     for a, b in zip(trees_of(one), trees_of(other), strict=True):
+        if not hasattr(a, "feature"):  # networks, of which predictions tell enough
+            continue
         np.testing.assert_array_equal(a.feature, b.feature)
         np.testing.assert_allclose(a.threshold, b.threshold, rtol=1e-12)
     np.testing.assert_allclose(answers(one, X), answers(other, X), rtol=tolerance, atol=tolerance)

@@ -21,7 +21,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 import coterie
 
-SMALL = {"n_estimators": 5, "min_samples_leaf": 1, "random_state": 0}
+SMALL = {
+    "n_estimators": 5,
+    "min_samples_leaf": 1,
+    "random_state": 0,
+    "max_epochs": 40,
+    "hidden_sizes": (16, 16),
+}
 
 
 def public_estimators() -> list[type[Any]]:

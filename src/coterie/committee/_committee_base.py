@@ -33,6 +33,7 @@ from coterie.committee._committee_data import (
     MemberRecord,
     ReadInput,
     drawn_folds,
+    folds_within,
     read_input,
     thinned,
 )
@@ -245,9 +246,15 @@ class BaseCommittee(Estimator):
         """The table in folds; of very many rows fewer are held out, if time is limited."""
         X, owner = row_indexable(X), type(self).__name__
         folds = drawn_folds(self.cv, X, given.target.values, given.groups, self._task, seed, owner)
-        if self.time_limit is not None:
-            folds = thinned(folds, _MOST_HELD_OUT, seed)
         random_folds = self.cv is None or Integer(2).accepts(self.cv)
+        data = CommitteeData.of(X, given, folds, n_columns, random_folds=random_folds)
+        if self.time_limit is None:
+            return data
+        if random_folds:
+            entries = portfolio_of(self.portfolio, self._task, data.shape)
+            folds = folds_within(folds, entries, data.shape, float(self.time_limit))
+        random_folds &= len(folds) == len(data.folds)  # a member that is fitted once leaves every row out
+        folds = thinned(folds, _MOST_HELD_OUT, seed)
         return CommitteeData.of(X, given, folds, n_columns, random_folds=random_folds)
 
     def _limits(self) -> FitLimits:

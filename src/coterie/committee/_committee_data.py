@@ -23,6 +23,10 @@ from coterie.fitting.monitor import FitEvent
 from coterie.members.out_of_fold import Fold, folds_of, splitter_of
 from coterie.members.response import ResponseMethod
 
+_LARGE = 20_000  # rows to learn from; of fewer all folds are worth their time
+_LEAST_FOLDS = 3  # below which there is nothing to save
+_N_FIRST = 5  # members for which there should be time
+
 
 def drawn_folds(
     cv: Any, X: Any, y: AnyArray, groups: AnyArray | None, task: Task, seed: int, owner: str
@@ -72,6 +76,31 @@ def thinned(folds: list[Fold], most: int, seed: int) -> list[Fold]:
         Fold(fold.train, np.sort(rng.permutation(fold.test)[: max(1, len(fold.test) * most // total)]))
         for fold in folds
     ]
+
+
+def folds_within(folds: list[Fold], entries: Sequence[Entry], shape: Shape, limit: float) -> list[Fold]:
+    """Fewer folds of a large table, if the time limit is too short for the members in all of them.
+
+    The first members of the portfolio have to fit in, by what is known of their times beforehand. That does not depend
+    on the machine, so that a fit can be repeated. One fold alone is a hold-out.
+
+    Examples
+    --------
+    >>> folds = [Fold(np.arange(5), np.arange(5))] * 5
+    >>> dear = [Entry("forest", None, seconds=lambda shape: shape.n_train / 10_000)]
+    >>> [len(folds_within(folds, dear, Shape(80_000, 20_000, 9), limit)) for limit in (100.0, 20.0, 5.0)]
+    [5, 2, 1]
+    """
+    if shape.n_train < _LARGE or len(folds) < _LEAST_FOLDS:
+        return folds
+    known = [(entry, entry.seconds(shape)) for entry in entries[:_N_FIRST] if entry.seconds is not None]
+    if sum(_fits_of(entry, len(folds)) * seconds for entry, seconds in known) <= limit:
+        return folds
+    return folds[:2] if 2 * sum(seconds for _, seconds in known) <= limit else folds[:1]
+
+
+def _fits_of(entry: Entry, n_folds: int) -> float:
+    return n_folds if entry.single_fit is None else entry.single_fit_folds
 
 
 def _splitter(n_folds: int, y: AnyArray, groups: AnyArray | None, task: Task, seed: int) -> Any:

@@ -494,7 +494,8 @@ class PortfolioRun:
 def _left_out_predictions(model: Any, classes: AnyArray | None) -> FloatArray:
     """What a model predicts for rows that it left out, shape (n_rows, n_columns); NaN where it cannot."""
     model = model.model if isinstance(model, FeaturedModel) else model
-    out_of_fold = hasattr(model, "n_folds_")  # boosters that left folds out; else trees that left bags out
+    # Boosters and networks that left folds out; else trees that left bags out.
+    out_of_fold = hasattr(model, "oof_prediction_" if classes is None else "oof_proba_")
     if classes is None:
         predicted = model.oof_prediction_ if out_of_fold else model.oob_prediction_
         return np.asarray(predicted, dtype=np.float64).reshape(-1, 1)

@@ -17,6 +17,9 @@ from coterie._typing import Task
 from coterie.adaboost.adaboost_classifier import AdaBoostClassifier
 from coterie.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.boosting.plan import automatic_folds
+from coterie.committee.discriminant import DiscriminantClassifier
+from coterie.committee.gaussian_process import SmallGaussianProcess
+from coterie.committee.kernels import KernelClassifier, KernelRegressor
 from coterie.committee.numeric_pipeline import (
     NeighborsClassifier,
     NeighborsRegressor,
@@ -26,6 +29,11 @@ from coterie.committee.numeric_pipeline import (
 from coterie.errors import InvalidParameter
 from coterie.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from coterie.forests.random_forest import RandomForestClassifier, RandomForestRegressor
+from coterie.networks.neural_network import (
+    NeuralNetworkClassifier,
+    NeuralNetworkRegressor,
+    automatic_epochs,
+)
 
 _TREE_ROWS = 50_000  # that a tree of a forest sees at most
 
@@ -103,14 +111,22 @@ def portfolio_of(given: Any, task: Task, shape: Shape, *, by_time: bool = False)
     listed = _classifiers(shape) if task == "classification" else _regressors(shape)
     known = {entry.name: entry for entry in listed}
     if isinstance(given, str):
-        few = shape.n_train < _FEW_ROWS
-        entries = [entry for entry in listed if not few or entry.name in _OF_FEW_ROWS]
+        entries = [entry for entry in listed if _is_for(entry.name, shape)]
     else:
         entries = [_entry(item, known, task) for item in given]
     names = [entry.name for entry in entries]
     if len(set(names)) < len(names):
         raise unexpected("portfolio", given, "a name of its own for each member")
     return [_in_time(entry) for entry in entries] if by_time else entries
+
+
+def _is_for(name: str, shape: Shape) -> bool:
+    """Whether a member is tried on tables of this size without being named."""
+    if shape.n_train < _FEW_ROWS:
+        return name in _OF_FEW_ROWS
+    return shape.n_train <= _MOST_ROWS.get(name, math.inf) and shape.n_columns <= _MOST_COLUMNS.get(
+        name, math.inf
+    )
 
 
 def prior_member(names: Sequence[str], given: Any) -> int | None:
@@ -145,19 +161,34 @@ NAMES = (
     "quick_boosting",
     "linear",
     "boosting",
+    "kernel",
+    "gaussian_process",
     "extra_trees",
     "forest",
+    "discriminant",
     "oblivious_boosting",
     "neighbors",
     "slow_boosting",
     "adaboost",
     "line_boosting",
     "shallow_boosting",
+    "network",
+    "wide_network",
 )
 _PRIOR = "boosting"  # what is best on most tables: weights are shrunk to it
 
 _FEW_ROWS = 50  # too few for boosting to hold some out and learn from them when to stop
-_OF_FEW_ROWS = ("linear", "extra_trees", "forest", "neighbors", "adaboost")
+_OF_FEW_ROWS = ("linear", "kernel", "gaussian_process", "extra_trees", "forest", "neighbors", "adaboost")
+# Rows and columns beyond which a member is dear and brings little.
+_MOST_ROWS = {
+    "kernel": 20_000,
+    "gaussian_process": 1_500,
+    "discriminant": 50_000,
+    "network": 100_000,
+    "wide_network": 100_000,
+}
+_MOST_COLUMNS = {"gaussian_process": 200, "discriminant": 200, "network": 500, "wide_network": 500}
+_WIDTHS = {"network": 128, "wide_network": 256}  # units of a hidden layer
 _SINGLE_FIT_FOLDS = 5  # boosters of a member that leaves rows out by itself, each without a fifth of them
 _SINGLE_FIT_TREES = 200  # of a forest: a row is out of the bag of a third of them
 _CAREFUL: dict[str, Any] = {
@@ -279,6 +310,67 @@ def _linear(estimator: Any, n_iter: int) -> Entry:
     )
 
 
+def _kernel(estimator: Any) -> Entry:
+    def seconds(shape: Shape) -> float:
+        n_outputs = shape.n_outputs if shape.n_outputs > 2 else 1
+        return 0.1 + 3e-5 * shape.n_train * (1 + 2 * n_outputs) + 1e-7 * shape.n_train * shape.n_columns
+
+    def megabytes(shape: Shape) -> float:
+        return 16e-6 * 400 * (400 + shape.n_columns) + 8e-6 * 5 * 400 * shape.n_train
+
+    return Entry("kernel", estimator, seconds, megabytes, informs_forecast=False)
+
+
+def _gaussian_process(estimator: Any) -> Entry:
+    def seconds(shape: Shape) -> float:
+        return 0.05 + 40 * (1e-10 * shape.n_train**3 + 1e-7 * shape.n_train**2)
+
+    return Entry(
+        "gaussian_process",
+        estimator,
+        seconds,
+        lambda shape: 64e-6 * shape.n_train**2,
+        2 * _MOST_ROWS["gaussian_process"],
+        informs_forecast=False,
+    )
+
+
+def _discriminant(estimator: Any) -> Entry:
+    def seconds(shape: Shape) -> float:
+        n_columns = 1.5 * shape.n_columns
+        return 0.02 + shape.n_outputs * (1e-7 * n_columns**3 + 1e-9 * shape.n_train * n_columns**2)
+
+    def megabytes(shape: Shape) -> float:
+        return 40e-6 * shape.n_outputs * shape.n_columns**2
+
+    return Entry("discriminant", estimator, seconds, megabytes, informs_forecast=False)
+
+
+def _network(kind: type[Any], name: str) -> Entry:
+    width = _WIDTHS[name]
+
+    def n_weights(shape: Shape) -> int:
+        return width * (4 * shape.n_columns + 2 * width + shape.n_outputs)
+
+    def seconds(shape: Shape) -> float:
+        n_rows = 0.8 * shape.n_train
+        rows_of_step = min(256.0, n_rows)
+        step = 5e-4 + rows_of_step * (6e-11 * n_weights(shape) + 1.2e-8 * width + 1.6e-7 * shape.n_columns)
+        return 0.7 * automatic_epochs(int(n_rows), 256) * max(1.0, n_rows / 256) * step
+
+    settings: dict[str, Any] = {"hidden_sizes": (width,) * 3}
+    return Entry(
+        name,
+        kind(n_estimators=1, **settings),
+        seconds,
+        lambda shape: 24e-6 * n_weights(shape),
+        single_fit=kind(n_estimators=_SINGLE_FIT_FOLDS, **settings),
+        single_fit_folds=_SINGLE_FIT_FOLDS,
+        single_fit_models=_SINGLE_FIT_FOLDS,
+        informs_forecast=False,
+    )
+
+
 def _neighbors(estimator: Any) -> Entry:
     def seconds(shape: Shape) -> float:
         return 0.01 + 5e-10 * shape.n_test * min(shape.n_train, 10_000) * (shape.n_columns + 10)
@@ -300,10 +392,13 @@ def _classifiers(shape: Shape) -> list[Entry]:
         "forest": _forest(RandomForestClassifier, "forest", shape),
         "neighbors": _neighbors(NumericPipelineClassifier(NeighborsClassifier())),
         "adaboost": Entry("adaboost", adaboost, rounds, lambda _: 0.1),
+        "kernel": _kernel(NumericPipelineClassifier(KernelClassifier())),
+        "discriminant": _discriminant(NumericPipelineClassifier(DiscriminantClassifier())),
+        **{name: _network(NeuralNetworkClassifier, name) for name in _WIDTHS},
         "boosting": _recipe(GradientBoostingClassifier, shape),
         **{name: _booster(GradientBoostingClassifier, name) for name in _BOOSTERS},
     }
-    return [found[name] for name in NAMES]
+    return [found[name] for name in NAMES if name in found]
 
 
 def _regressors(shape: Shape) -> list[Entry]:
@@ -312,6 +407,9 @@ def _regressors(shape: Shape) -> list[Entry]:
         "extra_trees": _forest(ExtraTreesRegressor, "extra_trees", shape),
         "forest": _forest(RandomForestRegressor, "forest", shape),
         "neighbors": _neighbors(NumericPipelineRegressor(NeighborsRegressor())),
+        "kernel": _kernel(NumericPipelineRegressor(KernelRegressor())),
+        "gaussian_process": _gaussian_process(NumericPipelineRegressor(SmallGaussianProcess())),
+        **{name: _network(NeuralNetworkRegressor, name) for name in _WIDTHS},
         "boosting": _recipe(GradientBoostingRegressor, shape),
         **{name: _booster(GradientBoostingRegressor, name) for name in _BOOSTERS},
     }
