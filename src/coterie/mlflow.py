@@ -147,13 +147,13 @@ def load_model(
     return load(Path(folder) / _flavor_of(mlflow, folder)["data"], trusted=trusted)
 
 
-def _load_pyfunc(path: str) -> "_Predictor":
+def _load_pyfunc(path: str) -> "_PyfuncModel":
     """What `mlflow.pyfunc.load_model` calls, with the folder of a model."""
     flavor = _flavor_of(_need_mlflow("Loading a model by mlflow.pyfunc"), path)
-    return _Predictor(load(Path(path) / flavor["data"]), flavor["pyfunc_method"])
+    return _PyfuncModel(load(Path(path) / flavor["data"]), flavor["pyfunc_method"])
 
 
-class _Predictor:
+class _PyfuncModel:
     """A model behind the one method that MLflow calls."""
 
     def __init__(self, model: Any, method: str) -> None:

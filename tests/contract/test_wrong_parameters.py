@@ -84,7 +84,8 @@ def test_a_wrong_value_is_refused_by_name(estimator: type[Any], param: str) -> N
         assert error.parameter == param
         assert error.received is value
         assert error.allowed
-        assert str(error) == f"{estimator.__name__}({param}={in_short(value)}): expected {error.allowed}."
+        hint = f" {error.hint}" if error.hint else ""
+        assert str(error) == f"{estimator.__name__}({param}={in_short(value)}): expected {error.allowed}.{hint}"
 
 
 @pytest.mark.parametrize("n_jobs", [0])

@@ -161,7 +161,7 @@ class Booster:
 def random_direction(seed: int, n_outputs: int) -> Float32Array:
     """What each output counts in the splits of a tree that serves all: normal numbers, zero on average."""
     drawn = np.random.Generator(np.random.PCG64(seed)).standard_normal(n_outputs)
-    return (drawn - drawn.mean()).astype(np.float32)
+    return np.asarray(drawn - drawn.mean(), dtype=np.float32)
 
 
 def splits(trees: list[Any]) -> bool:
