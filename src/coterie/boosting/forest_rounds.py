@@ -37,4 +37,4 @@ def rounds_in(forest: Any) -> list[list[Any]]:
 
 def covers_all_outputs(trees: list[Any], n_outputs: int) -> bool:
     """Whether the trees of a round have a value for each output."""
-    return sum(tree.n_outputs for tree in trees) == n_outputs
+    return bool(sum(tree.n_outputs for tree in trees) == n_outputs)
