@@ -10,14 +10,14 @@ _SHARED = """\
         by the rows that each leaves out, and averaged. A number is one booster of so many rounds, fitted to all rows.
         Default "auto": the recipe was the most accurate over many tables, and needs no tuning.
     effort : {"quick", "default", "best"}
-        How much time the recipe takes: "quick" has half as many boosters and twice the steps of the default, "best"
-        twice as many and half the steps. Only with `n_estimators="auto"`; what is given as a number keeps its meaning.
-        Default "default": twice the time gained little over many tables.
+        How much time the recipe takes: "quick" has half as many boosters as the default and larger steps, "best"
+        twice as many and smaller steps. Only with `n_estimators="auto"`; what is given as a number keeps its meaning.
+        Default "default": three times the time gained little over many tables.
     learning_rate : float or "auto"
         The share of each tree's leaf values that is added. Small steps need more rounds and generalise better. "auto"
-        is 0.1 with a number of rounds. In the recipe it is 0.1, 0.16 for symmetric trees, up to twice that with many
-        classes, and twice or half as much by `effort`. Default "auto": smaller steps are better only where many
-        boosters have the time for them.
+        is 0.1 with a number of rounds. In the recipe it is 0.075, 0.12 for symmetric trees, up to twice that with many
+        classes, and others by `effort`. Default "auto": smaller steps are better only where many boosters have the
+        time for them.
     n_folds : int or "auto"
         Boosters that are averaged; each leaves out one part of the rows. "auto" is 1 with a number of rounds, and 8
         in the recipe (4 or 16 by `effort`), fewer on large tables. Default "auto": an average errs less than its
@@ -114,7 +114,7 @@ _SHARED = """\
         Which rows: by chance (and class), or the last ones, for tables in the order of time. Default "random": most
         tables have no order, and folds leave every row out once.
     n_iter_no_change : int or "auto"
-        Rounds without progress before growth stops. "auto" is 10 with a number of rounds, and 15 in the recipe (5 or
+        Rounds without progress before growth stops. "auto" is 10 with a number of rounds, and 20 in the recipe (5 or
         30 by `effort`, 30 with a `learning_rate` of your own). Default "auto": smaller steps need more patience.
     tol : float
         Progress smaller than this is none. The recipe also requires 0.1 % of the loss. Default 1e-07: any progress

@@ -89,13 +89,13 @@ _EXACT_POLICY: dict[str, Any] = {
 }
 _RECIPE_POLICIES: dict[str, dict[str, Any]] = {
     "leaf": {
-        "learning_rate": 0.1,
+        "learning_rate": 0.05,
         "max_leaf_nodes": 31,
         "min_samples_leaf": 5,
         "l2_regularization": 1.0,
     },
     "oblivious": {
-        "learning_rate": 0.16,
+        "learning_rate": 0.08,
         "max_leaf_nodes": 64,
         "min_samples_leaf": 1,
         "l2_regularization": 1.0,
@@ -106,7 +106,6 @@ _RECIPE_POLICIES["level"] = _RECIPE_POLICIES["leaf"]
 _ROWS_FOR_RECIPE = 40  # fewer are too few to be left out
 _SCORES_OF_MOST_FOLDS = 25_000
 _MOST_ROUNDS = 1000
-_STEPS_OF_MOST_ROUNDS = 0.05  # smaller steps may take more rounds
 
 
 @dataclass(frozen=True)
@@ -116,21 +115,21 @@ class EffortSettings:
     Attributes
     ----------
     most_folds : boosters that are averaged, on tables that are not large
-    step : what the learning rates are multiplied by
+    step : what the learning rates of both kinds of trees are multiplied by
     patience : rounds without progress before growth stops
     least_progress : what counts as progress, as a share of the loss
     """
 
     most_folds: int = 8
-    step: float = 1.0
-    patience: int = 15
+    step: float = 1.5
+    patience: int = 20
     least_progress: float = 1e-3
 
 
 EFFORTS: dict[str, EffortSettings] = {
-    "quick": EffortSettings(most_folds=4, step=2.0, patience=5),
+    "quick": EffortSettings(most_folds=4, step=4.0, patience=5),
     "default": EffortSettings(),
-    "best": EffortSettings(most_folds=16, step=0.5, patience=30),
+    "best": EffortSettings(most_folds=16, step=1.0, patience=30),
 }
 _PATIENCE_OF_GIVEN_STEPS = 30  # whoever chooses the steps chooses small ones, mostly
 
@@ -224,7 +223,8 @@ def _recipe_for(
     n_rounds = min(_MOST_ROUNDS, max(400, 10 * _MOST_ROUNDS // trees_of_a_round))
     steps_are_ours = is_auto(params["learning_rate"])
     if not steps_are_ours:
-        n_rounds = math.ceil(n_rounds * max(1.0, _STEPS_OF_MOST_ROUNDS / params["learning_rate"]))
+        usual = _RECIPE_POLICIES["leaf"]["learning_rate"]
+        n_rounds = math.ceil(n_rounds * max(1.0, usual / params["learning_rate"]))
     share = automatic_share(n_rows)
     return _RECIPE | {
         "n_folds": automatic_folds(n_rows * n_outputs, effort.most_folds),

@@ -247,8 +247,8 @@ def _recipe(kind: type[Any], shape: Shape) -> Entry:
     return Entry(
         "boosting",
         kind(),
-        lambda shape: 120 * n_folds * _round_seconds(shape),
-        lambda shape: 250 * n_folds * _trees_in_round(shape) * 4e-3,
+        lambda shape: 160 * n_folds * _round_seconds(shape),
+        lambda shape: 300 * n_folds * _trees_in_round(shape) * 4e-3,
         single_fit=kind(n_folds=n_folds),
     )
 
