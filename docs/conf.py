@@ -29,10 +29,11 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_numpy_docstring = True
 
-# Docstrings of scikit-learn refer to its own pages, and use words twice; a folder of pages may be empty.
-suppress_warnings = ["ref.python", "ref.ref", "ref.term", "toc.empty_glob"]
+# Docstrings of scikit-learn refer to its own pages, and use words twice.
+suppress_warnings = ["ref.python", "ref.ref", "ref.term"]

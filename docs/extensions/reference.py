@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from docstrings import attribute_table, entries_of, parameter_table, section_of
-from reference_topics import Topic, found_at, topics
+from reference_examples import EXAMPLES, INTERFACES
+from reference_topics import Topic, found_at, has_example, makers_of, topics
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
@@ -47,6 +48,28 @@ def page_of(path: str, topic: Topic) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _example(path: str) -> list[str]:
+    """Where an example is, for names whose docstring has none."""
+    if has_example(path):
+        return []
+    if path in EXAMPLES:
+        return ["## Example", "", "```python", EXAMPLES[path].rstrip(), "```", ""]
+    if path in INTERFACES:
+        return [INTERFACES[path], ""]
+    made = [f"[{other.rpartition('.')[2]}](/{FOLDER}/{other}.md)" for other in makers_of(path)]
+    if made:
+        return [f"Returned by {', '.join(made)}, where an example is.", ""]
+    if path.startswith("coterie.ensemble."):
+        name = path.rpartition(".")[2]
+        return [
+            "Parameters and defaults are those of scikit-learn, and so are their reasons: see "
+            f"[its page](https://scikit-learn.org/stable/modules/generated/sklearn.ensemble.{name}.html).",
+            "",
+            *("## Example", "", "```python", f">>> from coterie.ensemble import {name}", "```", ""),
+        ]
+    return []
 
 
 def topic_page(topic: Topic) -> str:

@@ -1,6 +1,7 @@
 """The public names by topic: the order of the reference. Every public name stands in one topic."""
 
 import inspect
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -20,7 +21,6 @@ MODULES = (
     "coterie.export",
     "coterie.files",
     "coterie.losses",
-    "coterie.metrics",
     "coterie.mlflow",
     "coterie.plots",
     "coterie.report",
@@ -111,9 +111,9 @@ def topics() -> list[Topic]:
         Topic("explanations", "Explanations", "guide/explain", _rest_of("coterie.explain")),
         Topic(
             "report",
-            "Reports and metrics",
+            "Reports",
             "guide/report",
-            (*_rest_of("coterie.report"), *_rest_of("coterie.metrics")),
+            _rest_of("coterie.report"),
         ),
         Topic("diagnostics", "Diagnostics", "guide/diagnostics", _rest_of("coterie.diagnostics")),
         Topic("bounds", "Bounds of boosting", "guide/margins", _rest_of("coterie.diagnostics.bounds")),
@@ -162,3 +162,23 @@ def found_at(path: str) -> Any:
     """The object of a full name."""
     module, _, name = path.rpartition(".")
     return getattr(import_module(module), name)
+
+
+def has_example(path: str) -> bool:
+    return ">>> " in (inspect.getdoc(found_at(path)) or "")
+
+
+def makers_of(path: str) -> list[str]:
+    """Public functions, and public methods as `Class.method`, that return this class: their examples show it."""
+    name = path.rpartition(".")[2]
+    word = re.compile(rf"\b{name}\b")
+    found = []
+    for other in every_public_name():
+        thing = found_at(other)
+        if inspect.isfunction(thing) and word.search(_returned(thing)) and has_example(other):
+            found.append(other)
+    return found
+
+
+def _returned(function: Any) -> str:
+    return str(inspect.signature(function).return_annotation)

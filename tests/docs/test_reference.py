@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from docs.extensions import docstrings, reference_topics
 from docs.extensions.docstrings import Entry, defaults_of, parameter_table, section_entries
-from docs.extensions.reference_topics import every_public_name, found_at, topics
+from docs.extensions.reference_examples import EXAMPLES, INTERFACES
+from docs.extensions.reference_topics import every_public_name, found_at, has_example, makers_of, topics
 
 import coterie
 from tests.helpers.repository import ROOT
@@ -58,8 +59,23 @@ def test_a_default_in_words_is_that_of_the_code(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", OWN)
-def test_what_the_package_offers_has_an_example(path: str) -> None:
-    assert ">>> " in (inspect.getdoc(found_at(path)) or "")
+def test_what_the_package_offers_has_an_example_in_its_docstring(path: str) -> None:
+    assert has_example(path)
+
+
+@pytest.mark.parametrize(
+    "path", [name for name in every_public_name() if not name.startswith("coterie.ensemble.")]
+)
+def test_every_page_has_an_example_or_says_where_one_is(path: str) -> None:
+    assert has_example(path) or path in EXAMPLES or path in INTERFACES or makers_of(path)
+
+
+@pytest.mark.parametrize("path", EXAMPLES)
+def test_examples_of_the_reference_are_true(path: str) -> None:
+    found_at(path)
+    assert not has_example(path), "the docstring has an example, so this one can go"
+    example = doctest.DocTestParser().get_doctest(EXAMPLES[path], {}, path, None, 0)
+    assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
 
 
 def test_a_row_of_the_table_has_type_rules_default_and_reason() -> None:
