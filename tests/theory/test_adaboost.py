@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from coterie import AdaBoostClassifier, DecisionTreeClassifier
-from coterie.diagnostics import error_by_round, margins
+from coterie.diagnostics import error_by_round, margins, row_weights
 from tests.theory.small_tables import DISC, answers_of_stumps, disc, signs
 
 
@@ -76,10 +76,12 @@ def test_a_row_that_stays_wrong_is_drawn_more_and_more_often() -> None:
     assert first.row_weights_[2] == pytest.approx(0.5)
     assert first.row_weights_.argmax() == 2
     assert signs(second.estimators_[1], X)[2] == 1
-    drawn = AdaBoostClassifier(
-        DecisionTreeClassifier(max_depth=1), method="resample", n_estimators=2, random_state=0
-    )
-    assert drawn.fit(X, y).method_ == "resample"
+    draws = []
+    for seed in range(1, 21):
+        stump = DecisionTreeClassifier(max_depth=1)
+        model = AdaBoostClassifier(stump, method="resample", n_estimators=2, random_state=seed).fit(X, y)
+        draws.append(row_weights(model, X, y).draws[:2, 2])
+    assert np.mean(draws, axis=0) == pytest.approx([1, 4], abs=1)
 
 
 def test_weighted_errors_rise_although_not_in_every_round() -> None:
