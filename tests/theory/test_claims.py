@@ -12,11 +12,14 @@ from tests.helpers.repository import ROOT
 
 PAGES = ROOT / "docs" / "theory"
 CHAPTERS = sorted(page.stem for page in PAGES.glob("*.md") if page.stem not in ("index", "claims"))
+TABLES = PAGES / "claims.md"
 CLAIMS = [
     [cell.strip() for cell in line.strip("|").split("|")]
-    for line in (PAGES / "claims.md").read_text(encoding="utf-8").splitlines()
+    for line in (TABLES.read_text(encoding="utf-8").splitlines() if TABLES.exists() else [])
     if line.startswith("| ") and not line.startswith("| claim ")
 ]
+
+pytestmark = pytest.mark.skipif(not TABLES.exists(), reason="wheels are tested without the documentation")
 
 
 @cache
@@ -87,5 +90,8 @@ def test_the_files_and_tests_that_a_chapter_names_exist(chapter: str) -> None:
 
     files = re.findall(r"`((?:tests|src|engine)/[\w/.]+)`", text)
     assert files or chapter == "choosing-an-ensemble"
-    assert [file for file in files if not (ROOT / file).exists()] == []
+    here = [
+        file for file in files if (ROOT / Path(file).parts[0]).exists()
+    ]  # wheels are tested without sources
+    assert [file for file in here if not (ROOT / file).exists()] == []
     assert [name for name in re.findall(r"`(test_\w+)`", text) if name not in every_test] == []

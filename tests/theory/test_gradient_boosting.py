@@ -30,7 +30,7 @@ def boosted(n_rounds: int, **settings: Any) -> Any:
         (lambda y, f: np.logaddexp(0, f) - y * f, lambda y, f: y - 1 / (1 + np.exp(-f))),
     ],
 )
-def test_the_negative_slope_is_the_residual_for_half_the_squared_error_and_like_it_for_others(
+def test_the_negative_gradient_is_the_residual_for_half_the_squared_error_and_like_it_for_others(
     loss: Any, negative_slope: Any
 ) -> None:
     y, scores = np.array([0.0, 1.0, 1.0, 0.0]), np.array([0.3, -0.4, 1.7, -2.0])
