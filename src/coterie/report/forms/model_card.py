@@ -1,6 +1,7 @@
 """A model card in Markdown: what a model file holds, how good the model is, and what people have to say about it."""
 
 import os
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -215,6 +216,6 @@ def _parameters(summary: FileSummary) -> str:
     return _table(("parameter", "value"), rows) if rows else "None that are plain values."
 
 
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = ["| " + " | ".join(head) + " |", "|" + "|".join("---" for _ in head) + "|"]
     return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
