@@ -8,12 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.estimators import ESTIMATORS, OF_LEARNERS, answers, has, make, random_table
+from tests.helpers.estimators import ESTIMATORS, NETWORKS, OF_LEARNERS, answers, has, make, random_table
 
 # Three hundred fits of several learners or networks each, which are loops of Python.
-SLOW = [
-    each for each in ESTIMATORS if each in OF_LEARNERS or has(each, "estimator") or has(each, "max_epochs")
-]
+SLOW = [each for each in ESTIMATORS if each in OF_LEARNERS + NETWORKS or has(each, "estimator")]
 
 
 def resident_kib() -> int:

@@ -16,13 +16,13 @@ from coterie.errors import InvalidInput
 from tests.helpers.errors import raised
 from tests.helpers.estimators import (
     ESTIMATORS,
+    NETWORKS,
     OF_COPIES,
     OF_MEMBERS,
     OF_PORTFOLIOS,
     WITHOUT_TARGET,
     answers,
     fingerprint,
-    has,
     make,
     no_score,
     params_of,
@@ -158,8 +158,7 @@ def test_rows_are_answered_one_by_one_as_together(estimator: type[Any]) -> None:
 
 def test_importances_are_shares(estimator: type[Any]) -> None:
     if not hasattr(estimator, "feature_importances_"):
-        without = has(estimator, "max_epochs")  # networks
-        assert without or estimator in OF_MEMBERS + OF_COPIES + OF_PORTFOLIOS + WITHOUT_TARGET
+        assert estimator in NETWORKS + OF_MEMBERS + OF_COPIES + OF_PORTFOLIOS + WITHOUT_TARGET
         return
     X, y = random_table(estimator, 200)
     importances = make(estimator).fit(X, y).feature_importances_

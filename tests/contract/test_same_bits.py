@@ -12,6 +12,7 @@ import pytest
 
 from tests.helpers.estimators import (
     ESTIMATORS,
+    NETWORKS,
     OF_COPIES,
     OF_MEMBERS,
     OF_PORTFOLIOS,
@@ -106,7 +107,8 @@ def test_jobs_do_not_change_a_bit_of_members(estimator: type[Any]) -> None:
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_fits_in_four_threads_at_once_are_the_fits_alone(estimator: type[Any]) -> None:
-    n_rows = 500 if estimator in OF_MEMBERS + OF_PORTFOLIOS else 4_000  # members are fitted several times
+    # Members are fitted several times, and epochs are loops of Python.
+    n_rows = 500 if estimator in OF_MEMBERS + OF_PORTFOLIOS + NETWORKS else 4_000
     tables = [random_table(estimator, n_rows, 12, seed) for seed in range(8)]
     alone = [fingerprint(make(estimator, n_jobs=2).fit(X, y)) for X, y in tables]
 

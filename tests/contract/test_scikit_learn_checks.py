@@ -8,7 +8,16 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
-from tests.helpers.estimators import ALONE, ESTIMATORS, OF_MEMBERS, OF_PORTFOLIOS, has, make, says_classes
+from tests.helpers.estimators import (
+    ALONE,
+    ESTIMATORS,
+    NETWORKS,
+    OF_MEMBERS,
+    OF_PORTFOLIOS,
+    has,
+    make,
+    says_classes,
+)
 
 
 def test_the_estimators_are_found() -> None:
@@ -60,8 +69,10 @@ def test_every_check_of_scikit_learn_passes(estimator: type[Any]) -> None:
     assert sum(r["status"] == "passed" for r in results) > 50
 
 
-# A hundred rounds of one tree for each class take most of a minute, and a committee fits all there is.
+# A hundred rounds of one tree for each class take most of a minute, a committee fits all there is, and networks have
+# hundreds of epochs.
 SLOW = {"AnyBoostClassifier", "AnyBoostRegressor", "CommitteeClassifier", "CommitteeRegressor"}
+SLOW |= {estimator.__name__ for estimator in NETWORKS}
 
 
 @pytest.mark.filterwarnings("ignore")

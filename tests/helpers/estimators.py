@@ -25,7 +25,7 @@ SMALL = {
     "n_estimators": 5,
     "min_samples_leaf": 1,
     "random_state": 0,
-    "max_epochs": 40,
+    "max_epochs": 20,
     "hidden_sizes": (16, 16),
 }
 
@@ -66,6 +66,8 @@ OF_COPIES = [
 ]
 # Those that bring their own members, which a portfolio of one's own replaces.
 OF_PORTFOLIOS = [each for each in ESTIMATORS if "portfolio" in inspect.signature(each).parameters]
+# Neural networks: no trees, no importances, and hundreds of steps of Python for a fit.
+NETWORKS = [each for each in ESTIMATORS if "max_epochs" in inspect.signature(each).parameters]
 # Those that learn from rows alone: whatever is given as a target is not looked at.
 WITHOUT_TARGET = [
     each for each in ESTIMATORS if not (issubclass(each, ClassifierMixin) or issubclass(each, RegressorMixin))

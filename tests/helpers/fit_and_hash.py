@@ -50,9 +50,8 @@ def main() -> None:
             X, y = random_table(estimator, *shape)
             X[::7, 2] = float("nan")
             for n_jobs in map(int, sys.argv[1:]):
-                model = make(
-                    estimator, n_estimators=2, max_depth=6, max_features=0.9, n_jobs=n_jobs, **settings
-                )
+                own = {"max_features": 0.9, "max_epochs": 2, "n_jobs": n_jobs, **settings}
+                model = make(estimator, n_estimators=2, max_depth=6, **own)
                 sys.stdout.write(f"{name} {table} {n_jobs} {fingerprint(model.fit(X, y))}\n")
     sys.stdout.write(f"{_engine.instruction_set()} {_engine.available_threads()}\n")
 
