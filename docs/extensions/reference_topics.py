@@ -75,6 +75,7 @@ def topics() -> list[Topic]:
         Topic(
             "adaboost", "AdaBoost and AnyBoost", "guide/adaboost", (*_pair("AdaBoost"), *_pair("AnyBoost"))
         ),
+        Topic("networks", "Neural networks", "guide/networks", tuple(_pair("NeuralNetwork"))),
         Topic(
             "combining",
             "Combining models",

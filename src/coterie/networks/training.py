@@ -15,6 +15,7 @@ from itertools import repeat
 import numpy as np
 
 from coterie._typing import AnyArray, RowArray
+from coterie.errors import InvalidParameter
 from coterie.networks.beginnings import first_parameters
 from coterie.networks.inputs import InputRows
 from coterie.networks.losses import NetworkLoss
@@ -23,6 +24,7 @@ from coterie.networks.schedules import cycle_ends, learning_rate, regularization
 
 _BETA_1, _BETA_2, _EPSILON = 0.9, 0.95, 1e-8
 _ROWS_LOOKED_AT = 256  # before the first step
+_LARGEST_PARAMETER = 1e6  # they begin at about 1; beyond this, training has diverged
 # How much faster than the weights of layers other parameters learn.
 _RATES = {"periods": 0.1, "phases": 0.1, "mixing": 0.1, "shift": 0.1, "scale": 6.0}
 _RATE_OF_BIASES = _RATE_OF_SHARES = 0.1
@@ -129,6 +131,15 @@ class NetworkTrainer:
             part -= spare[start:stop]
 
 
+def _diverged(rate: float) -> InvalidParameter:
+    return InvalidParameter(
+        f"learning_rate={rate:g} is too large: the networks diverged in their first epoch.",
+        parameter="learning_rate",
+        received=rate,
+        allowed="smaller steps, such as 0.04",
+    )
+
+
 def _rates(layout: NetworkLayout) -> list[tuple[int, int, float, bool]]:
     """Where parameters stand in the vector, how fast they learn, and whether weight decay pulls them to zero."""
     rates, start = [], 0
@@ -187,14 +198,20 @@ def train_networks(
             return NetworkTrainer(function, rows, parts[place][0], baseline, seeds[place], options)
 
         def one_epoch(place: int, number: int) -> AnyArray:
-            trainers[place].epoch(number, loss)
-            return function.outputs(trainers[place].parameters, rows.inputs.take(parts[place][1]))
+            with np.errstate(over="ignore", invalid="ignore"):  # whoever has diverged is found below
+                trainers[place].epoch(number, loss)
+                return function.outputs(trainers[place].parameters, rows.inputs.take(parts[place][1]))
 
         trainers = list(pool.map(begun, range(len(parts))))
         for epoch in range(options.n_epochs):
             held_out = np.full(rows.target.shape, np.nan)
             for place, predicted in enumerate(pool.map(one_epoch, range(len(parts)), repeat(epoch))):
                 held_out[parts[place][1]] = predicted
+            if not all(np.abs(trainer.flat).max() < _LARGEST_PARAMETER for trainer in trainers):
+                if not best.parameters:
+                    raise _diverged(options.rate)
+                best.stopped_because = "training diverged"
+                break
             value = None
             if len(known):
                 value = float(np.average(loss.values(held_out[known], rows.target[known]), weights=weight))
