@@ -17,7 +17,9 @@ import doctest
 import re
 import textwrap
 import warnings
+from contextlib import redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from typing import Any
 
 _BLOCK = re.compile(
@@ -97,7 +99,10 @@ def svg_from(code: str, names: dict[str, Any], source: str = "<picture>") -> str
         raise ValueError("the last line of a picture is an expression: the display, or SVG")
     last = ast.Expression(tree.body.pop().value)  # type: ignore[attr-defined]
     names.setdefault("__name__", "picture")
-    with warnings.catch_warnings():
+    with (
+        warnings.catch_warnings(),
+        redirect_stdout(StringIO()),
+    ):  # what code prints stays out of the build's messages
         warnings.simplefilter("error")
         exec(compile(tree, source, "exec"), names)
         shown = eval(compile(last, source, "eval"), names)
