@@ -72,10 +72,10 @@ def topics() -> list[Topic]:
                 "coterie.RandomTreesEmbedding",
             ),
         ),
+        Topic("networks", "Neural networks", "guide/networks", tuple(_pair("NeuralNetwork"))),
         Topic(
             "adaboost", "AdaBoost and AnyBoost", "guide/adaboost", (*_pair("AdaBoost"), *_pair("AnyBoost"))
         ),
-        Topic("networks", "Neural networks", "guide/networks", tuple(_pair("NeuralNetwork"))),
         Topic(
             "combining",
             "Combining models",
