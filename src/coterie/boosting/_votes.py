@@ -75,4 +75,4 @@ def _largest_steps_of(tree: Any) -> FloatArray:
         for each in (ends.min(axis=0), ends.max(axis=0))
     )
     low, high = np.maximum(low, tree.linear_low), np.minimum(high, tree.linear_high)
-    return np.maximum(constant, max(np.abs(low[leaves]).max(), np.abs(high[leaves]).max()))
+    return np.asarray(np.maximum(constant, max(np.abs(low[leaves]).max(), np.abs(high[leaves]).max())))
