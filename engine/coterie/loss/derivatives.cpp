@@ -68,9 +68,9 @@ void softmax_direction_derivatives(const DirectionRows& rows, const DirectionDer
     const auto known = [&](std::int32_t code) { return code >= 0 && static_cast<std::size_t>(code) < n_classes; };
     require(std::ranges::all_of(rows.y, known), "Codes of classes must be numbers of classes.");
     over_rows(n_rows, rows.n_threads, [&](std::size_t i, std::size_t n) {
-        kernels().loss.softmax_direction(
-            {.values = rows.scores.data() + i, .n_classes = n_classes, .stride = n_rows}, at(rows.y, i),
-            rows.direction.data(), at(rows.weight, i), n, &out.log_sum[i], &out.gradient[i], &out.hessian[i]);
+        kernels().loss.softmax_direction({.values = rows.scores.data() + i, .n_classes = n_classes, .stride = n_rows},
+                                         at(rows.y, i), rows.direction.data(), at(rows.weight, i), n, &out.log_sum[i],
+                                         &out.gradient[i], &out.hessian[i]);
     });
 }
 
