@@ -27,7 +27,7 @@ HANG = 120  # seconds; only a guard
 
 
 each_group = pytest.mark.parametrize(
-    "group", ["OF_ENGINE", pytest.param("OF_LEARNERS", marks=pytest.mark.slow)]
+    "group", ["OF_TREES", pytest.param("OF_LEARNERS", marks=pytest.mark.slow)]
 )
 
 
@@ -114,14 +114,14 @@ def test_an_interrupted_fit_says_so_leaves_nothing_and_can_be_repeated(group: st
         """
         # Shells tell what they run in the background to ignore it.
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        X = numpy.random.default_rng(0).random((400_000, 40))
+        X = numpy.random.default_rng(0).random((600_000, 40))
         y = (X[:, 0] + X[:, 1] ** 2 > 0.8) + (X[:, 2] > 0.5)
         def probe(estimator):
             small = random_table(estimator, 5_000, 12)
             expected = fingerprint(make(estimator, n_jobs=2).fit(*small))
             model = make(estimator, n_estimators=100_000, n_jobs=2)
             before, caught = n_tasks(), 0
-            for delay in (0.1, 0.5):
+            for delay in (0.05, 0.25):
                 timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
                 timer.start()
                 try:

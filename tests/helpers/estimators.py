@@ -81,6 +81,7 @@ OF_LEARNERS = [
     and not has_stumps(each)
 ]
 OF_ENGINE = [each for each in ESTIMATORS if each not in OF_LEARNERS]
+OF_TREES = [each for each in OF_ENGINE if each not in NETWORKS]
 # Those that hold rows out by their place in the table, so that a weight of 2 is the row twice for given folds alone.
 WITH_FOLDS = [
     each for each in OF_MEMBERS if "voting" not in inspect.signature(each).parameters

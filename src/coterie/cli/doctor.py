@@ -33,6 +33,9 @@ _OPTIONAL = {
     "polars": (None, "data frames"),
     "dask": ("dask", "predictions of collections"),
     "distributed": ("dask", "training on a cluster"),
+    "fastapi": ("serve", "a web service of a model"),
+    "uvicorn": ("serve", "the server of that service"),
+    "mlflow": ("mlflow", "models in MLflow's format"),
     "pyarrow": ("scan", "Arrow tables, and files that are read in batches"),
 }
 
