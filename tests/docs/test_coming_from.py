@@ -20,7 +20,13 @@ CALLS = [
     coterie.GradientBoostingRegressor.explain,
 ]
 # Words of the table that belong to losses, to scikit-learn, or to the text.
-OTHERS = {"alpha", "cross_validate", "device", "verbose"}
+OTHERS = {
+    "alpha",
+    "cross_validate",
+    "device",
+    "set_callbacks",
+    "verbose",
+}  # set_callbacks: of scikit-learn 1.9
 NAME = re.compile(r"`([a-z]\w*)(?:=[^`]*|\([^`]*)?`")
 
 
