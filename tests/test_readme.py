@@ -80,11 +80,3 @@ def test_the_lines_of_python_run(as_printed: bool, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "committee" in done.stdout
     assert {"report.html", "model.coterie"} <= {file.name for file in tmp_path.iterdir()}
-
-
-@pytest.mark.skipif(not (ROOT / "ARCHITECTURE.md").exists(), reason="tests of a wheel have no repository")
-def test_every_link_of_the_page_leads_somewhere() -> None:
-    targets = [target.split("#")[0] for target in re.findall(r"\]\(([^)]+)\)", README)]
-    own = [target for target in targets if "://" not in target]
-    assert own
-    assert [target for target in own if not (ROOT / target).exists()] == []
