@@ -6,7 +6,6 @@ Chromium is driven by its own command line, as in `tests/report/test_in_a_browse
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from html import unescape
@@ -16,23 +15,10 @@ from typing import Any
 
 import pytest
 
+from tests.helpers.browser import BROWSER, COLLECTOR, flags
 from tests.helpers.repository import ROOT
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-    "--virtual-time-budget=20000",
-    "--window-size=1500,900",
-    "--enable-logging=stderr",
-    "--dump-dom",
-]
+FLAGS = flags("--window-size=1500,900")
 WIDTHS = (360, 1400)
 THEMES = ("light", "dark")
 PAGES = (
@@ -102,15 +88,6 @@ addEventListener("load", async () => {
   }, "*");
 });
 </script>
-"""
-COLLECTOR = """
-<!doctype html><html><body><pre id="found"></pre><script>
-const found = [];
-addEventListener("message", (event) => {
-  found.push(event.data);
-  document.getElementById("found").textContent = JSON.stringify(found);
-});
-</script>FRAMES</body></html>
 """
 
 

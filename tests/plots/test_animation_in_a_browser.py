@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 from html import unescape
 from pathlib import Path
@@ -13,21 +12,9 @@ from sklearn.datasets import make_moons
 
 from coterie import AdaBoostClassifier
 from coterie.plots import BoundaryDisplay
+from tests.helpers.browser import BROWSER, flags
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-    "--virtual-time-budget=20000",
-    "--enable-logging=stderr",
-    "--dump-dom",
-]
+FLAGS = flags()
 
 pytestmark = [
     pytest.mark.slow,

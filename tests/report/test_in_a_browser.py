@@ -6,7 +6,6 @@ send back what they measure. Nothing but Chromium is needed.
 
 import json
 import re
-import shutil
 import subprocess
 from functools import cache
 from html import escape
@@ -18,24 +17,10 @@ import pytest
 
 import coterie
 from coterie import report
+from tests.helpers.browser import BROWSER, COLLECTOR, flags
 from tests.helpers.reports import fitted, report_of
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-    "--virtual-time-budget=20000",
-    "--window-size=1280,900",
-    "--enable-logging=stderr",
-    "--dump-dom",
-]
+FLAGS = flags("--window-size=1280,900")
 WIDTHS = (360, 768, 1400, 1920)
 
 pytestmark = [
@@ -72,15 +57,6 @@ PROBE = """
   }, "*");
 })();
 </script>
-"""
-COLLECTOR = """
-<!doctype html><html><body><pre id="found"></pre><script>
-const found = [];
-addEventListener("message", (event) => {
-  found.push(event.data);
-  document.getElementById("found").textContent = JSON.stringify(found);
-});
-</script>FRAMES</body></html>
 """
 
 
