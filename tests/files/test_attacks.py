@@ -132,7 +132,7 @@ def test_cuts_and_codes_that_do_not_exist(streams: dict[str, bytes]) -> None:
         changed(streams["forest"], "engine.PackedForest", "code", put(0, 60_000)), "a code that does not"
     )
     assert_refused(
-        changed(streams["forest"], "engine.PackedForest", "feature", put(0, 9)), "asks for feature 9"
+        changed(streams["forest"], "engine.PackedForest", "feature", put(0, 9)), "splits on feature 9"
     )
     assert_refused(
         changed(streams["forest"], "engine.PackedForest", "answer", put(0, 10**6)), "names a leaf value"
