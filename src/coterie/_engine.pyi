@@ -26,9 +26,7 @@ def physical_memory() -> int:
     """
 
 def usable_threads(requested: int) -> int:
-    """
-    Threads to use when so many are requested; 0 means all available ones.
-    """
+    """Threads to use when so many are requested; 0 means all available ones."""
 
 class Communicator:
     """How workers that each have a slice of the rows exchange whole numbers."""
