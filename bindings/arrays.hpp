@@ -74,7 +74,7 @@ std::vector<T> copy_of(const nb::dict& arrays, const char* name) {
     return {column.data(), column.data() + column.shape(0)};
 }
 
-/// Has Ctrl-C been pressed? Takes the interpreter lock for the question.
+/// Has Ctrl-C been pressed? Takes the interpreter lock for the check.
 inline bool keyboard_interrupt() {
     const nb::gil_scoped_acquire hold;
     return PyErr_CheckSignals() != 0;

@@ -12,15 +12,15 @@ nb::object copy_for_python(std::span<const std::uint64_t> values) {
     return nb::cast(give(std::vector<std::uint64_t>(values.begin(), values.end())));
 }
 
-Column<std::uint64_t> words_of(const nb::object& answer, const char* call) {
+Column<std::uint64_t> words_of(const nb::object& result, const char* call) {
     Column<std::uint64_t> words;
-    require(nb::try_cast(answer, words, false), std::string("The communicator must return an array of uint64 for '") +
+    require(nb::try_cast(result, words, false), std::string("The communicator must return an array of uint64 for '") +
                                                     call + "', contiguous and of one dimension.");
     return words;
 }
 
-void replace(std::span<std::uint64_t> values, const nb::object& answer, const char* call) {
-    const Column<std::uint64_t> words = words_of(answer, call);
+void replace(std::span<std::uint64_t> values, const nb::object& result, const char* call) {
+    const Column<std::uint64_t> words = words_of(result, call);
     require(words.shape(0) == values.size(),
             std::string("The communicator returned another number of words for '") + call + "'.");
     std::copy_n(words.data(), values.size(), values.begin());
@@ -54,7 +54,7 @@ void bind_communicator(nb::module_& m) {
                                    "How workers that each have a slice of the rows exchange whole numbers.")
         .def(nb::init<nb::object>(), nb::arg("target"),
              "`target` has the methods sum, max and gather, each from an array of uint64 to one: the sums (modulo "
-             "2^64) or the largest over all workers, place by place, or the words of all workers in the order of "
+             "2^64) or the largest over all workers, element by element, or the words of all workers in the order of "
              "their rows. All workers make the same calls in the same order.");
 }
 

@@ -9,7 +9,7 @@ void bind_errors(nb::module_&) {
         try {
             std::rethrow_exception(thrown);
         } catch (const Interrupted&) {
-            // The question that ended the work has already set KeyboardInterrupt (or what a handler raised).
+            // The check that ended the work has already set KeyboardInterrupt (or what a handler raised).
             if (PyErr_Occurred() == nullptr) PyErr_SetNone(PyExc_KeyboardInterrupt);
         } catch (const InvalidInput& error) {
             // The library's own InvalidInput, which is a ValueError.

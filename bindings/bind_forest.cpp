@@ -91,7 +91,7 @@ std::shared_ptr<Tree> tree_from_state(const nb::dict& state, std::size_t n_featu
 
 void add_tree(Forest& forest, std::shared_ptr<Tree> tree, std::uint32_t output) {
     require(std::uint64_t{output} + tree->n_outputs <= forest.n_outputs,
-            "A tree would answer to an output that the forest does not have.");
+            "A tree would add to an output that the forest does not have.");
     validate(*tree, forest.n_features);
     forest.add(std::move(tree), output);
 }
@@ -103,7 +103,7 @@ void bind_tree(nb::module_& m) {
                     "Builds a tree from its arrays, after checking them.")
         .def(
             "scaled", [](const Tree& self, double times) { return std::make_shared<Tree>(scaled(self, times)); },
-            nb::arg("times"), "The same tree with every answer multiplied.")
+            nb::arg("times"), "The same tree with every value multiplied.")
         .def_static(
             "joined",
             [](const std::vector<std::shared_ptr<Tree>>& trees) {
@@ -150,7 +150,7 @@ void bind_tree(nb::module_& m) {
 
 void bind_forest(nb::module_& m) {
     bind_tree(m);
-    nb::class_<Forest>(m, "Forest", "Finished trees over the same features that answer together.")
+    nb::class_<Forest>(m, "Forest", "Finished trees over the same features whose predictions are added.")
         .def(
             "__init__",
             [](Forest* self, std::size_t n_features, std::uint32_t n_outputs) {
@@ -213,7 +213,7 @@ void bind_forest(nb::module_& m) {
             },
             nb::arg("values"), nb::arg("n_levels"), nb::arg("scores").noconvert(), nb::arg("n_threads"),
             nb::arg("first_tree") = 0, nb::arg("n_trees") = nb::none(),
-            "Adds the answers of n_trees trees, or of all, to scores, flat row-major (n_rows * n_outputs).")
+            "Adds the predictions of n_trees trees, or of all, to scores, flat row-major (n_rows * n_outputs).")
         .def(
             "find_leaves",
             [](const Forest& self, const nb::object& values, const Column<std::int32_t>& n_levels,

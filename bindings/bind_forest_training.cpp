@@ -280,7 +280,7 @@ void bind_forest_training(nb::module_& m) {
         .def_prop_ro(
             "oob_sums",
             [](const ForestTraining& self) { return by_row(self, self.out_of_bag().sums(), self.rows().n_columns()); },
-            "Sums of the answers of the trees that did not see a row (n_rows, n_columns).", nb::rv_policy::move)
+            "Sums of the predictions of the trees that did not see a row (n_rows, n_columns).", nb::rv_policy::move)
         .def_prop_ro(
             "oob_counts", [](const ForestTraining& self) { return by_row(self, self.out_of_bag().counts(), 1); },
             "How many trees did not see a row (n_rows, 1).", nb::rv_policy::move)

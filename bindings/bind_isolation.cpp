@@ -49,7 +49,7 @@ void bind_isolation(nb::module_& m) {
             nb::arg("max_features"), nb::arg("max_depth"), nb::arg("seed"), nb::arg("n_threads"));
     m.def("grow_isolation_trees", &grown, nb::arg("values"), nb::arg("n_levels").noconvert(),
           nb::arg("weight").noconvert(), nb::arg("options"),
-          "A forest whose trees answer with the expected length of a path. An empty `weight` means ones.");
+          "A forest whose trees predict the expected length of a path. An empty `weight` means ones.");
     m.def(
         "isolation_bags",
         [](std::size_t n_rows, const Column<double>& weight, const IsolationOptions& options) {

@@ -1,4 +1,4 @@
-// bindings/bind_packed_forest.cpp: forests of packed trees: asking them, keeping them.
+// bindings/bind_packed_forest.cpp: forests of packed trees: predicting with them, keeping them.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>

@@ -63,7 +63,7 @@ Forest forest_of(std::vector<std::shared_ptr<const Tree>> trees, std::vector<std
     require(first_output.size() == trees.size(), "There must be a first output for each tree.");
     for (std::size_t i = 0; i < trees.size(); ++i)
         require(std::uint64_t{first_output[i]} + trees[i]->n_outputs <= n_outputs,
-                "Tree " + std::to_string(i) + " would answer to an output that the forest does not have.");
+                "Tree " + std::to_string(i) + " would add to an output that the forest does not have.");
     Forest forest{.n_features = n_features, .n_outputs = n_outputs, .trees = {}, .first_output = {}};
     forest.trees = std::move(trees);
     forest.first_output = std::move(first_output);
@@ -104,7 +104,7 @@ std::shared_ptr<Forest> forest_of_streams(const nb::dict& arrays, const Column<s
 // Every array of every tree, as it is.
 std::shared_ptr<Forest> forest_of_arrays(const nb::dict& arrays, std::size_t n_features, std::uint32_t n_outputs) {
     const auto first_output = copy_of<std::uint32_t>(arrays, "first_output");
-    Parts<std::uint32_t> n_nodes(arrays, "n_feature"), n_answers(arrays, "n_answers"), n_rows(arrays, "n_rows"),
+    Parts<std::uint32_t> n_nodes(arrays, "n_feature"), n_outputs_of(arrays, "n_answers"), n_rows(arrays, "n_rows"),
         n_impurity(arrays, "n_impurity"), n_level_bits(arrays, "n_level_bits"),
         n_first_term(arrays, "n_linear_first_term"), n_base(arrays, "n_linear_base"), n_low(arrays, "n_linear_low"),
         n_high(arrays, "n_linear_high"), n_term(arrays, "n_linear_feature"), n_slope(arrays, "n_linear_slope"),
@@ -122,7 +122,7 @@ std::shared_ptr<Forest> forest_of_arrays(const nb::dict& arrays, std::size_t n_f
         try {
             const std::size_t n = n_nodes.take(1)[0];
             auto tree = std::make_shared<Tree>();
-            tree->n_outputs = n_answers.take(1)[0];
+            tree->n_outputs = n_outputs_of.take(1)[0];
             tree->feature = feature.copy(n);
             tree->threshold = threshold.copy(n);
             tree->levels = levels.copy(n);
@@ -149,8 +149,8 @@ std::shared_ptr<Forest> forest_of_arrays(const nb::dict& arrays, std::size_t n_f
             throw InvalidInput("Tree " + std::to_string(i) + ": " + error.what());
         }
     }
-    for (const auto* parts : {&n_nodes, &n_answers, &n_rows, &n_impurity, &n_level_bits, &n_first_term, &n_base, &n_low,
-                              &n_high, &n_term, &n_slope, &n_centre, &n_least, &n_most, &left, &first_term})
+    for (const auto* parts : {&n_nodes, &n_outputs_of, &n_rows, &n_impurity, &n_level_bits, &n_first_term, &n_base,
+                              &n_low, &n_high, &n_term, &n_slope, &n_centre, &n_least, &n_most, &left, &first_term})
         parts->expect_end();
     for (const auto* parts : {&feature, &levels, &term}) parts->expect_end();
     for (const auto* parts :
@@ -174,32 +174,32 @@ nb::object words_of(const PackedForest& forest) {
 }
 
 nb::dict arrays_of_packed(const PackedForest& forest, bool compact) {
-    std::vector<std::uint32_t> n_grove_trees, n_thresholds, n_nodes, n_answers, n_rows;
-    std::vector<double> thresholds, answers, weight;
+    std::vector<std::uint32_t> n_group_trees, n_thresholds, n_nodes, n_leaf_values, n_rows;
+    std::vector<double> thresholds, leaf_values, weight;
     std::vector<std::uint16_t> ranks;
     for (const TreeGroup& group : forest.groups) {
-        n_grove_trees.push_back(static_cast<std::uint32_t>(group.trees.size()));
+        n_group_trees.push_back(static_cast<std::uint32_t>(group.trees.size()));
         for (const auto& own : group.thresholds) {
             n_thresholds.push_back(static_cast<std::uint32_t>(own.size()));
             thresholds.insert(thresholds.end(), own.begin(), own.end());
         }
         for (const auto& tree : group.trees) {
             n_nodes.push_back(static_cast<std::uint32_t>(tree->nodes.size()));
-            n_answers.push_back(static_cast<std::uint32_t>(tree->leaf_values.size()));
-            answers.insert(answers.end(), tree->leaf_values.begin(), tree->leaf_values.end());
+            n_leaf_values.push_back(static_cast<std::uint32_t>(tree->leaf_values.size()));
+            leaf_values.insert(leaf_values.end(), tree->leaf_values.begin(), tree->leaf_values.end());
             ranks.insert(ranks.end(), tree->ranks.begin(), tree->ranks.end());
             weight.push_back(tree->weight);
             n_rows.push_back(tree->n_rows);
         }
     }
     nb::dict arrays;
-    arrays["n_grove_trees"] = give(std::move(n_grove_trees));
+    arrays["n_grove_trees"] = give(std::move(n_group_trees));
     arrays["n_thresholds"] = give(std::move(n_thresholds));
     arrays["n_nodes"] = give(std::move(n_nodes));
-    arrays["n_answers"] = give(std::move(n_answers));
+    arrays["n_answers"] = give(std::move(n_leaf_values));
     arrays["n_rows"] = give(std::move(n_rows));
     arrays["thresholds"] = give(std::move(thresholds));
-    arrays["answers"] = give(std::move(answers));
+    arrays["answers"] = give(std::move(leaf_values));
     arrays["weight"] = give(std::move(weight));
     arrays["ranks"] = give(std::move(ranks));
     arrays["n_levels"] = give(std::vector<std::int32_t>(forest.n_levels));
@@ -214,7 +214,7 @@ nb::dict arrays_of_packed(const PackedForest& forest, bool compact) {
     arrays["missing_right"] = give(std::move(streams->missing_right));
     arrays["code"] = give(std::move(streams->code));
     arrays["share"] = give(std::move(streams->share));
-    arrays["answer"] = give(std::move(streams->answer));
+    arrays["answer"] = give(std::move(streams->leaf_value));
     return arrays;
 }
 
@@ -234,7 +234,7 @@ Array<PackedNode> nodes_of_arrays(const nb::dict& arrays, std::span<const std::u
                         .missing_right = copy_of<std::uint8_t>(arrays, "missing_right"),
                         .code = copy_of<std::uint16_t>(arrays, "code"),
                         .share = copy_of<std::uint16_t>(arrays, "share"),
-                        .answer = copy_of<std::uint32_t>(arrays, "answer")};
+                        .leaf_value = copy_of<std::uint32_t>(arrays, "answer")};
     if (arrays.contains("pair")) streams.pair = copy_of<std::uint32_t>(arrays, "pair");
     const nb::gil_scoped_release unlock;
     auto nodes = std::make_shared<std::vector<PackedNode>>(nodes_of(streams, n_nodes, n_levels));
@@ -249,26 +249,26 @@ std::shared_ptr<PackedForest> packed_of_arrays(const nb::dict& arrays, std::uint
     const auto n_nodes = copy_of<std::uint32_t>(arrays, "n_nodes");
     const std::size_t n_ranks = forest->n_ranks();
     const Array<PackedNode> nodes = nodes_of_arrays(arrays, n_nodes, forest->n_levels);
-    Parts<std::uint32_t> n_grove_trees(arrays, "n_grove_trees"), n_thresholds(arrays, "n_thresholds"),
-        n_answers(arrays, "n_answers"), n_rows(arrays, "n_rows");
-    Parts<double> thresholds(arrays, "thresholds"), answers(arrays, "answers"), weight(arrays, "weight");
+    Parts<std::uint32_t> n_group_trees(arrays, "n_grove_trees"), n_thresholds(arrays, "n_thresholds"),
+        n_leaf_values(arrays, "n_answers"), n_rows(arrays, "n_rows");
+    Parts<double> thresholds(arrays, "thresholds"), leaf_values(arrays, "answers"), weight(arrays, "weight");
     Parts<std::uint16_t> ranks(arrays, "ranks");
     const auto keeper = keep(nb::borrow(arrays));
     const auto node_keeper = std::make_shared<Array<PackedNode>>(nodes);
-    const std::size_t n_groves = column_of<std::uint32_t>(arrays, "n_grove_trees").shape(0);
+    const std::size_t n_groups = column_of<std::uint32_t>(arrays, "n_grove_trees").shape(0);
     std::size_t tree = 0;
     std::size_t first_node = 0;
-    for (std::size_t i = 0; i < n_groves; ++i) {
+    for (std::size_t i = 0; i < n_groups; ++i) {
         TreeGroup& group = forest->groups.emplace_back();
         group.sound = SoundMark(!look_later);
         for (const std::uint32_t n : n_thresholds.take(forest->n_features))
             group.thresholds.push_back({thresholds.take(n), keeper});
-        const std::size_t n_trees = n_grove_trees.take(1)[0];
+        const std::size_t n_trees = n_group_trees.take(1)[0];
         for (std::size_t j = 0; j < n_trees; ++j, ++tree) {
             require(tree < n_nodes.size() && n_nodes[tree] <= nodes.size() - first_node,
                     "Tree " + std::to_string(tree) + " has nodes that are not there.");
             PackedTree own{.nodes = {nodes.view().subspan(first_node, n_nodes[tree]), node_keeper},
-                           .leaf_values = {answers.take(n_answers.take(1)[0]), keeper},
+                           .leaf_values = {leaf_values.take(n_leaf_values.take(1)[0]), keeper},
                            .ranks = {ranks.take(n_ranks), keeper},
                            .weight = weight.take(1)[0],
                            .n_rows = n_rows.take(1)[0],
@@ -279,10 +279,10 @@ std::shared_ptr<PackedForest> packed_of_arrays(const nb::dict& arrays, std::uint
     }
     require(tree == n_nodes.size() && first_node == nodes.size(), "There are nodes that belong to no tree.");
     n_thresholds.expect_end();
-    n_answers.expect_end();
+    n_leaf_values.expect_end();
     n_rows.expect_end();
     thresholds.expect_end();
-    answers.expect_end();
+    leaf_values.expect_end();
     weight.expect_end();
     ranks.expect_end();
     const nb::gil_scoped_release unlock;

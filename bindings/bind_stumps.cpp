@@ -97,7 +97,7 @@ void bind_table(nb::module_& m) {
                 new (self) StumpTable(make_table(cuts, look(n_levels), look(votes), n_scores));
             },
             nb::arg("cuts"), nb::arg("n_levels"), nb::arg("votes"), nb::arg("n_scores"),
-            "Levels of each feature: 0 for a numeric one, -1 for one that no stump asks about. Votes: what every row "
+            "Levels of each feature: 0 for a numeric one, -1 for one that no stump splits on. Votes: what every row "
             "has, then those of each bin of each feature, the missing bin first.")
         .def(
             "scores",

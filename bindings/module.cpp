@@ -19,7 +19,7 @@ NB_MODULE(_engine, m) {
     m.def("physical_memory", &coterie::physical_memory,
           "Bytes that this process may use: the machine's memory, or what its cgroup has; 0 if unknown.");
     m.def("usable_threads", &coterie::usable_threads, nanobind::arg("requested"),
-          "Threads to use when `requested` were asked for; 0 means all available ones.");
+          "Threads to use when so many are requested; 0 means all available ones.");
     python::bind_errors(m);
     python::bind_communicator(m);     // Communicator
     python::bind_binning(m);          // BinMapper, BinnedMatrix

@@ -170,7 +170,7 @@ void bench_boosting(const Data& data, const std::shared_ptr<const BinnedMatrix>&
         timed(phases.grow, [&] {
             grower.grow({.gradient = gradient, .hessian = hessian, .rows = {}}, static_cast<std::uint64_t>(tree));
         });
-        timed(phases.add, [&] { grower.add_answers(score); });
+        timed(phases.add, [&] { grower.add_predictions(score); });
     }
     const double ms = 1e3 / n_trees;
     const double whole = (phases.loss + phases.grow + phases.add) * ms;
@@ -217,7 +217,7 @@ void bench_small() {
         for (std::uint64_t tree = 0; tree < 100; ++tree) {
             log_loss_derivatives({.score = score, .y = data.y, .weight = {}, .n_threads = 1}, gradient, hessian);
             grower.grow({.gradient = gradient, .hessian = hessian, .rows = {}}, tree);
-            grower.add_answers(score);
+            grower.add_predictions(score);
         }
     });
     std::printf("100 trees on 1,000 x 20: %.1f ms; target 25 ms: %s\n", seconds * 1e3,
@@ -242,7 +242,9 @@ int main(int argc, char** argv) {
     std::shared_ptr<const BinMapper> mapper;
     const double cuts =
         best_seconds(3, [&] { mapper = std::make_shared<BinMapper>(BinMapper::fit(data.table, {}, 255, 0, 1)); });
-    const double sampled = static_cast<double>(sample_rows(n_rows, {}, 0).size()) * static_cast<double>(n_features);
+    const double sampled =
+        static_cast<double>(sample_rows({.n_rows = n_rows, .first_row = 0, .n_total = n_rows}, {}, 0).size()) *
+        static_cast<double>(n_features);
     report("choose cuts, per sampled value", cuts, sampled, "value", 60);
     std::shared_ptr<const BinnedMatrix> matrix;
     report("map values to bins, both layouts",
@@ -260,8 +262,12 @@ int main(int argc, char** argv) {
                         }),
            n, "row", 3.5);
     Buffer<Pair> pairs;
-    report("round to pairs", best_seconds(5, [&] { round_all_pairs(gradient, hessian, false, 1, 1, pairs); }), n, "row",
-           3.5);
+    const std::span<const float> gradients[] = {gradient};
+    const auto round = [&] {
+        const DerivativeSizes sizes = sizes_of(see_sizes(gradients, hessian, 1), {});
+        round_pairs({.gradients = gradients, .hessian = hessian, .rows = {}}, sizes, 1, {}, 1, {&pairs, 1});
+    };
+    report("round to pairs", best_seconds(5, round), n, "row", 3.5);
     bench_partition(*matrix, pairs);
     bench_histogram(*matrix, pairs);
     bench_zero_inflated(data);

@@ -57,7 +57,7 @@ private:
         each(streams.missing_right);
         each(streams.code);
         each(streams.share);
-        each(streams.answer);
+        each(streams.leaf_value);
     }
 };
 

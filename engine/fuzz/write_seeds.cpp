@@ -45,7 +45,7 @@ void write_nodes(const std::filesystem::path& path, bool depth_first) {
                                          .missing_right = {1, 0},
                                          .code = {2, 3},
                                          .share = {7, 65'535},
-                                         .answer = {1, 0, 1, 0}}};
+                                         .leaf_value = {1, 0, 1, 0}}};
     if (!depth_first) all.streams.pair = {0, 1};
     write(path, all.write());
 }

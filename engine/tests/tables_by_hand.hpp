@@ -36,11 +36,11 @@ inline Columns random_columns(std::uint64_t seed, std::size_t n_rows, std::size_
         if (nominal) table.n_levels[feature] = 12;
         auto& column = table.values.emplace_back(n_rows);
         for (std::size_t row = 0; row < n_rows; ++row) {
-            const std::uint64_t place = feature * n_rows + row;
-            const double unit = random_unit(seed, Purpose::threshold, place);
+            const std::uint64_t position = feature * n_rows + row;
+            const double unit = random_unit(seed, Purpose::threshold, position);
             column[row] = nominal ? static_cast<double>(static_cast<int>(unit * 12)) : unit;
             if (feature % 3 == 2 && !nominal && unit < 0.7) column[row] = 0;
-            if (random_below(seed, Purpose::split_noise, place, 10) == 0) column[row] = kMissing;
+            if (random_below(seed, Purpose::split_noise, position, 10) == 0) column[row] = kMissing;
         }
     }
     return table;

@@ -7,14 +7,14 @@
 
 namespace coterie::tests {
 
-inline Tree leaf_only(double answer) {
+inline Tree leaf_only(double value) {
     Tree tree;
     tree.feature = {kLeaf};
     tree.threshold = {0};
     tree.levels = {-1};
     tree.missing_left = {0};
     tree.left = {0};
-    tree.value = {answer};
+    tree.value = {value};
     tree.gain = {0};
     tree.cover = {1};
     tree.n_rows = {1};
@@ -22,14 +22,14 @@ inline Tree leaf_only(double answer) {
 }
 
 inline void split(Tree& tree, NodeIndex node, std::int32_t feature, double threshold, bool missing_left,
-                  double left_answer, double right_answer) {
+                  double left_value, double right_value) {
     tree.feature[node] = feature;
     tree.threshold[node] = threshold;
     tree.missing_left[node] = missing_left;
     tree.left[node] = static_cast<NodeIndex>(tree.n_nodes());
     tree.gain[node] = 1;
-    for (const double answer : {left_answer, right_answer}) {
-        const Tree leaf = leaf_only(answer);
+    for (const double value : {left_value, right_value}) {
+        const Tree leaf = leaf_only(value);
         tree.feature.push_back(kLeaf);
         tree.threshold.push_back(0);
         tree.levels.push_back(-1);
@@ -54,7 +54,7 @@ inline Tree two_splits() {
     return tree;
 }
 
-/// The same; leaf 1 answers 10 + 2 * (x0 - 1) for x0 from 0 to 1.5, but at most 10.5.
+/// The same; leaf 1 predicts 10 + 2 * (x0 - 1) for x0 from 0 to 1.5, but at most 10.5.
 inline Tree two_splits_and_a_line() {
     Tree tree = two_splits();
     const double endless = std::numeric_limits<double>::infinity();

@@ -1,4 +1,4 @@
-# GCC for Windows does not align vectors of 32 and 64 bytes on the stack (GCC bug 54412), so no move of them may ask for it.
+# GCC for Windows does not align vectors of 32 and 64 bytes on the stack (GCC bug 54412), so no move of them may require it.
 # Call: cmake -DOBJDUMP=<program> -DOBJECTS=<list> -P unaligned_moves.cmake
 foreach(object ${OBJECTS})
   execute_process(COMMAND "${OBJDUMP}" -d --no-show-raw-insn "${object}" OUTPUT_VARIABLE code COMMAND_ERROR_IS_FATAL ANY)

@@ -16,16 +16,16 @@
 
 namespace coterie::tests {
 
-/// The place where workers meet. Each call is checked: all must make the same one with as many values. A mutex and a
+/// Where workers meet. Each call is checked: all must make the same one with as many values. A mutex and a
 /// condition variable, not std::barrier: that of GCC 12 loses wake-ups on Windows, where there are no futexes.
 class Meeting {
 public:
     explicit Meeting(std::size_t n_workers) : n_expected_(n_workers), calls_(n_workers), values_(n_workers) {}
 
-    /// What all workers brought to the call, once all are there.
+    /// What all workers passed to the call, once all are there.
     const std::vector<std::vector<std::uint64_t>>& exchange(std::size_t worker, char call,
                                                             std::span<const std::uint64_t> values) {
-        arrive_and_wait();  // nobody reads what was brought to the call before
+        arrive_and_wait();  // nobody reads what was passed to the last call
         calls_[worker] = std::string(1, call) + (call == 'g' ? "" : std::to_string(values.size()));
         values_[worker].assign(values.begin(), values.end());
         arrive_and_wait();

@@ -26,16 +26,14 @@ def physical_memory() -> int:
     """
 
 def usable_threads(requested: int) -> int:
-    """
-    Threads to use when `requested` were asked for; 0 means all available ones.
-    """
+    """Threads to use when so many are requested; 0 means all available ones."""
 
 class Communicator:
     """How workers that each have a slice of the rows exchange whole numbers."""
 
     def __init__(self, target: object) -> None:
         """
-        `target` has the methods sum, max and gather, each from an array of uint64 to one: the sums (modulo 2^64) or the largest over all workers, place by place, or the words of all workers in the order of their rows. All workers make the same calls in the same order.
+        `target` has the methods sum, max and gather, each from an array of uint64 to one: the sums (modulo 2^64) or the largest over all workers, element by element, or the words of all workers in the order of their rows. All workers make the same calls in the same order.
         """
 
 class BinMapper:
@@ -116,7 +114,7 @@ class Tree:
         """Builds a tree from its arrays, after checking them."""
 
     def scaled(self, times: float) -> Tree:
-        """The same tree with every answer multiplied."""
+        """The same tree with every value multiplied."""
 
     @staticmethod
     def joined(trees: Sequence[Tree]) -> Tree:
@@ -205,7 +203,7 @@ class Tree:
     def value(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]: ...
 
 class Forest:
-    """Finished trees over the same features that answer together."""
+    """Finished trees over the same features whose predictions are added."""
 
     def __init__(self, n_features: int, n_outputs: int) -> None: ...
 
@@ -231,7 +229,7 @@ class Forest:
 
     def add_scores(self, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int, first_tree: int = 0, n_trees: int | None = None) -> None:
         """
-        Adds the answers of n_trees trees, or of all, to scores, flat row-major (n_rows * n_outputs).
+        Adds the predictions of n_trees trees, or of all, to scores, flat row-major (n_rows * n_outputs).
         """
 
     def find_leaves(self, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
@@ -656,7 +654,7 @@ class ForestTraining:
     @property
     def oob_sums(self) -> NDArray[numpy.float64]:
         """
-        Sums of the answers of the trees that did not see a row (n_rows, n_columns).
+        Sums of the predictions of the trees that did not see a row (n_rows, n_columns).
         """
 
     @property
@@ -691,7 +689,7 @@ class IsolationOptions:
 
 def grow_isolation_trees(values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: IsolationOptions) -> Forest:
     """
-    A forest whose trees answer with the expected length of a path. An empty `weight` means ones.
+    A forest whose trees predict the expected length of a path. An empty `weight` means ones.
     """
 
 def isolation_bags(n_rows: int, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: IsolationOptions) -> list:
@@ -780,7 +778,7 @@ class StumpTable:
 
     def __init__(self, cuts: list, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], votes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_scores: int) -> None:
         """
-        Levels of each feature: 0 for a numeric one, -1 for one that no stump asks about. Votes: what every row has, then those of each bin of each feature, the missing bin first.
+        Levels of each feature: 0 for a numeric one, -1 for one that no stump splits on. Votes: what every row has, then those of each bin of each feature, the missing bin first.
         """
 
     def scores(self, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:

@@ -132,7 +132,7 @@ def test_cuts_and_codes_that_do_not_exist(streams: dict[str, bytes]) -> None:
         changed(streams["forest"], "engine.PackedForest", "code", put(0, 60_000)), "a code that does not"
     )
     assert_refused(
-        changed(streams["forest"], "engine.PackedForest", "feature", put(0, 9)), "asks for feature 9"
+        changed(streams["forest"], "engine.PackedForest", "feature", put(0, 9)), "splits on feature 9"
     )
     assert_refused(
         changed(streams["forest"], "engine.PackedForest", "answer", put(0, 10**6)), "names a leaf value"
@@ -210,13 +210,13 @@ def test_features_that_the_table_does_not_have(files: dict[str, bytes], feature:
     )
 
 
-def test_a_leaf_that_asks_about_a_feature(files: dict[str, bytes]) -> None:
+def test_a_leaf_that_splits_on_a_feature(files: dict[str, bytes]) -> None:
     def ask(nodes: Any) -> None:
         leaf = np.flatnonzero(nodes[:, 1] >= 2**31)[0]
         nodes[leaf, 1] |= 2**29 - 1
 
     assert_refused(
-        changed(files["forest"], "engine.PackedForest", "nodes", ask), "of tree 0 is a leaf that asks"
+        changed(files["forest"], "engine.PackedForest", "nodes", ask), "of tree 0 is a leaf that splits on"
     )
 
 

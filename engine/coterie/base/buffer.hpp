@@ -1,4 +1,4 @@
-// base/buffer.hpp: memory for the hot loops: aligned to cache lines, large pages where it pays, not zeroed.
+// base/buffer.hpp: memory for the hot loops: aligned to cache lines, large pages where that is quicker, not zeroed.
 #pragma once
 
 #include <cstddef>
@@ -52,12 +52,12 @@ struct LineAllocator {
     }
 
     template <class U>
-    void construct(U* place) {
-        ::new (static_cast<void*>(place)) U;
+    void construct(U* address) {
+        ::new (static_cast<void*>(address)) U;
     }
     template <class U, class... Args>
-    void construct(U* place, Args&&... args) {
-        ::new (static_cast<void*>(place)) U(static_cast<Args&&>(args)...);
+    void construct(U* address, Args&&... args) {
+        ::new (static_cast<void*>(address)) U(static_cast<Args&&>(args)...);
     }
 
     friend bool operator==(const LineAllocator&, const LineAllocator&) { return true; }

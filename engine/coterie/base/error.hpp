@@ -11,7 +11,7 @@ struct InvalidInput : std::invalid_argument {
     using std::invalid_argument::invalid_argument;
 };
 
-/// The caller asked to stop (Ctrl-C). Nothing is left half done.
+/// The caller requested a stop (Ctrl-C). Nothing is left half done.
 struct Interrupted : std::runtime_error {
     Interrupted() : std::runtime_error("The work was interrupted.") {}
 };

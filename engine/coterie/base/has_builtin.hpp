@@ -1,4 +1,4 @@
-// base/has_builtin.hpp: whether the compiler has a builtin function. Compilers that cannot be asked have none of them.
+// base/has_builtin.hpp: whether the compiler has a builtin function. Compilers without such a test have none of them.
 #pragma once
 
 #if defined(__has_builtin)

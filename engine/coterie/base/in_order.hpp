@@ -10,14 +10,14 @@
 
 namespace coterie {
 
-/// Calls use(item) for item 0, 1, 2, ..., one after the other, as soon as all before it are there. A thread that brings
+/// Calls use(item) for item 0, 1, 2, ..., one after the other, as soon as all before it are there. A thread that adds
 /// an item uses what is due, unless another is doing that already: nobody waits.
 template <class Item>
 class InOrder {
 public:
     InOrder(std::size_t n, std::function<void(Item&)> use) : waiting_(n), use_(std::move(use)) {}
 
-    void bring(std::size_t number, Item&& item) {
+    void add(std::size_t number, Item&& item) {
         std::unique_lock hold(lock_);
         waiting_[number].emplace(std::move(item));
         if (busy_) return;

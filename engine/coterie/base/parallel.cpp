@@ -28,9 +28,9 @@ namespace coterie {
 namespace {
 
 constexpr int kMaxThreads = 256;
-// Longer than the serial steps between two parallel ones of a tree: who sleeps in between is late for each.
+// Longer than the serial steps between two parallel ones of a tree: a thread that sleeps in between is late for each.
 constexpr auto kSpin = std::chrono::microseconds(100);
-constexpr int kLooks = 32;
+constexpr int kChecksPerTime = 32;
 constexpr std::size_t kLine = 64;  // bytes that move between cores together
 
 thread_local bool inside_a_chunk = false;
@@ -68,25 +68,25 @@ struct alignas(kLine) Job {
     }
 };
 
-// Who may come in, and who is inside, in one word, so that nobody enters after the door was closed.
-class Door {
+// A semaphore that also counts who works, both in one word: no helper starts after the permits were revoked.
+class HelperSemaphore {
 public:
-    void open(std::uint32_t places) { word_.store(std::uint64_t{places} << 32, std::memory_order_release); }
-    bool enter() {
+    void release(std::uint32_t n_permits) { word_.store(std::uint64_t{n_permits} << 32, std::memory_order_release); }
+    bool try_acquire() {
         std::uint64_t word = word_.load(std::memory_order_acquire);
         while (word >> 32 != 0)
-            if (word_.compare_exchange_weak(word, word - kPlace + 1, std::memory_order_acq_rel)) return true;
+            if (word_.compare_exchange_weak(word, word - kPermit + 1, std::memory_order_acq_rel)) return true;
         return false;
     }
-    /// True if nobody is left inside.
-    bool leave() { return static_cast<std::uint32_t>(word_.fetch_sub(1)) == 1; }
-    void close() { word_.fetch_and(kPlace - 1, std::memory_order_acq_rel); }
-    bool empty() const { return static_cast<std::uint32_t>(word_.load()) == 0; }
+    /// True if no helper is left at work.
+    bool finish() { return static_cast<std::uint32_t>(word_.fetch_sub(1)) == 1; }
+    void revoke() { word_.fetch_and(kPermit - 1, std::memory_order_acq_rel); }
+    bool idle() const { return static_cast<std::uint32_t>(word_.load()) == 0; }
 
 private:
-    static constexpr std::uint64_t kPlace = std::uint64_t{1} << 32;
+    static constexpr std::uint64_t kPermit = std::uint64_t{1} << 32;
 
-    std::atomic<std::uint64_t> word_{0};  // places in the upper half, helpers inside in the lower
+    std::atomic<std::uint64_t> word_{0};  // permits in the upper half, helpers at work in the lower
 };
 
 // True as soon as `ready` is; false if that takes longer than kSpin.
@@ -94,7 +94,7 @@ template <class Ready>
 bool spin_until(Ready ready) {
     if (ready()) return true;
     for (const auto until = std::chrono::steady_clock::now() + kSpin; std::chrono::steady_clock::now() < until;)
-        for (int look = 0; look < kLooks; ++look) {  // asking for the time takes longer than looking
+        for (int check = 0; check < kChecksPerTime; ++check) {  // reading the clock takes longer than a check
             if (ready()) return true;
             relax();
         }
@@ -109,15 +109,15 @@ public:
         if (!mine.owns_lock()) return false;
         start_helpers(n_helpers);
         job_.store(&job, std::memory_order_relaxed);
-        door_.open(static_cast<std::uint32_t>(std::min(n_helpers, n_helpers_)));
+        helpers_.release(static_cast<std::uint32_t>(std::min(n_helpers, n_helpers_)));
         round_.fetch_add(1);
         if (n_sleeping_.load() > 0) {
             const std::lock_guard hold(lock_);
             wake_.notify_all();
         }
         job.work(0);
-        door_.close();
-        if (!spin_until([&] { return door_.empty(); })) sleep_until_empty();
+        helpers_.revoke();
+        if (!spin_until([&] { return helpers_.idle(); })) sleep_until_idle();
         return true;
     }
 
@@ -135,17 +135,17 @@ private:
 
     void serve(std::size_t thread) {
         for (std::uint32_t seen = 0;; seen = wait_for_round_after(seen)) {
-            if (!door_.enter()) continue;
+            if (!helpers_.try_acquire()) continue;
             job_.load(std::memory_order_relaxed)->work(thread);
-            if (door_.leave() && caller_sleeps_.load()) {
+            if (helpers_.finish() && caller_sleeps_.load()) {
                 const std::lock_guard hold(lock_);
                 done_.notify_all();
             }
         }
     }
 
-    // Whoever is about to sleep says so before looking a last time, and whoever has news looks for sleepers after
-    // having told it: one of them sees the other.
+    // A thread announces that it will sleep before its last check, and a thread publishes its news before it looks for
+    // sleepers: one of them sees the other.
     std::uint32_t wait_for_round_after(std::uint32_t seen) {
         const auto is_new = [&] { return round_.load() != seen; };
         if (!spin_until(is_new)) {
@@ -157,15 +157,15 @@ private:
         return round_.load();
     }
 
-    void sleep_until_empty() {
+    void sleep_until_idle() {
         std::unique_lock hold(lock_);
         caller_sleeps_.store(true);
-        done_.wait(hold, [&] { return door_.empty(); });
+        done_.wait(hold, [&] { return helpers_.idle(); });
         caller_sleeps_.store(false);
     }
 
     std::mutex in_use_;
-    alignas(kLine) Door door_;  // what helpers look at first is in one line
+    alignas(kLine) HelperSemaphore helpers_;  // what helpers look at first is in one line
     std::atomic<Job*> job_{nullptr};
     std::atomic<std::uint32_t> round_{0};
     std::atomic<int> n_sleeping_{0};
@@ -208,16 +208,16 @@ void forget_the_pools() {
 #endif
 
 Pool& pool(std::size_t which) {
-    std::atomic<Pool*>& place = the_pools[which];
-    if (Pool* existing = place.load(std::memory_order_acquire)) return *existing;
+    std::atomic<Pool*>& entry = the_pools[which];
+    if (Pool* existing = entry.load(std::memory_order_acquire)) return *existing;
     const std::lock_guard hold(making_a_pool);
-    if (Pool* existing = place.load(std::memory_order_acquire)) return *existing;
+    if (Pool* existing = entry.load(std::memory_order_acquire)) return *existing;
 #if defined(__linux__) || defined(__APPLE__)
     static const int registered = pthread_atfork(nullptr, nullptr, forget_the_pools);
     static_cast<void>(registered);
 #endif
     auto* fresh = std::make_unique<Pool>().release();  // lives as long as the process: helpers never end
-    place.store(fresh, std::memory_order_release);
+    entry.store(fresh, std::memory_order_release);
     return *fresh;
 }
 

@@ -3,7 +3,7 @@
 // Words
 //   chunk    a piece of work with a number; callers whose results depend on the grid of chunks choose it without regard
 //            to the number of threads
-//   caller   the thread that asks; it works too, and returns when every chunk is done
+//   caller   the thread that starts the work; it works too, and returns when every chunk is done
 //   helper   a pooled thread; it spins for a tenth of a millisecond after its work, then sleeps
 //   range    the chunks that a thread takes first, in order: neighbours, and the same ones each time there are as many.
 //            What it wrote last time is then still in its cache, and not in another core's. Who has done its own range
@@ -11,7 +11,7 @@
 // Promises
 //   - A fork leaves the child without helpers, and the child makes its own when it needs them.
 //   - Calls from inside a chunk run on the calling thread alone.
-//   - Callers at the same time share the threads: each of two has half of those that it asks for.
+//   - Callers at the same time share the threads: each of two has half of those that it requests.
 //   - The first exception thrown by a chunk reaches the caller.
 #pragma once
 
@@ -29,7 +29,7 @@ namespace coterie {
 /// cgroup quota and OMP_NUM_THREADS; at least 1.
 int available_threads();
 
-/// Threads to use when the user asked for `requested` (0: as many as available).
+/// Threads to use when the user requested so many (0: as many as available).
 int usable_threads(int requested);
 
 /// A reference to something callable with a chunk number; lives no longer than the call.

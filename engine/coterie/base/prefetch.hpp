@@ -1,4 +1,4 @@
-// base/prefetch.hpp: asks for memory that will be read soon, so that it is on its way while other work is done.
+// base/prefetch.hpp: fetches memory that will be read soon, so that it is on its way while other work is done.
 #pragma once
 
 #include "coterie/base/has_builtin.hpp"

@@ -1,6 +1,6 @@
-// base/progress.hpp: how long native work asks whether it should stop.
+// base/progress.hpp: how long native work checks whether it should stop.
 //
-// The caller owns the question (in Python: has Ctrl-C been pressed?). The engine asks it between pieces of
+// The caller gives the check (in Python: has Ctrl-C been pressed?). The engine calls it between pieces of
 // work of a few milliseconds, on the thread that called, never from a worker.
 #pragma once
 
@@ -12,12 +12,12 @@ namespace coterie {
 
 class StopRequest {
 public:
-    using Question = bool (*)();
+    using ShouldStop = bool (*)();
 
     StopRequest() = default;
-    explicit StopRequest(Question should_stop) : should_stop_(should_stop) {}
+    explicit StopRequest(ShouldStop should_stop) : should_stop_(should_stop) {}
 
-    /// Throws Interrupted if the caller wants to stop. Cheap: the question is put at most every 20 ms.
+    /// Throws Interrupted if the caller wants to stop. Cheap: `should_stop` is called at most every 20 ms.
     void check() {
         if (should_stop_ == nullptr) return;
         const auto now = std::chrono::steady_clock::now();
@@ -27,7 +27,7 @@ public:
     }
 
 private:
-    Question should_stop_ = nullptr;
+    ShouldStop should_stop_ = nullptr;
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 

@@ -1,7 +1,7 @@
 // base/random.hpp: random numbers without state.
 //
 // A number is a hash of where it is used: (seed, purpose, position). Nothing is advanced, so threads,
-// batches and workers cannot change an answer.
+// batches and workers cannot change a result.
 #pragma once
 
 #include <cstdint>

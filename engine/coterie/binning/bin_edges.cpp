@@ -37,11 +37,11 @@ void radix_sort(std::vector<Key>& keys) {
     constexpr int kFirst = kBits > 3 * kDigit ? kBits - 3 * kDigit : 0;
     std::vector<Key> other(keys.size());
     for (int shift = kFirst; shift < kBits; shift += kDigit) {
-        std::array<std::uint32_t, 1 << kDigit> place{};
-        for (const Key key : keys) ++place[key >> shift & ((1 << kDigit) - 1)];
-        if (place[keys[0] >> shift & ((1 << kDigit) - 1)] == keys.size()) continue;
-        std::exclusive_scan(place.begin(), place.end(), place.begin(), std::uint32_t{0});
-        for (const Key key : keys) other[place[key >> shift & ((1 << kDigit) - 1)]++] = key;
+        std::array<std::uint32_t, 1 << kDigit> starts{};
+        for (const Key key : keys) ++starts[key >> shift & ((1 << kDigit) - 1)];
+        if (starts[keys[0] >> shift & ((1 << kDigit) - 1)] == keys.size()) continue;
+        std::exclusive_scan(starts.begin(), starts.end(), starts.begin(), std::uint32_t{0});
+        for (const Key key : keys) other[starts[key >> shift & ((1 << kDigit) - 1)]++] = key;
         keys.swap(other);
     }
     if constexpr (kFirst > 0) {
@@ -92,7 +92,7 @@ std::vector<WeightedValue> sorted_weights(std::span<const double> raw, std::span
     return values;
 }
 
-// The cuts when no value is heavy: what choose_cuts does, in the same order, without asking each value.
+// The cuts when no value is heavy: what choose_cuts does, in the same order, without a check of each value.
 std::vector<double> even_cuts(std::span<const WeightedValue> values, std::size_t n_bins, double mass) {
     std::vector<double> cuts;
     std::size_t bins_left = n_bins;

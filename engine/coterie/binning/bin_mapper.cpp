@@ -49,7 +49,7 @@ FeatureBins numeric_bins(std::span<const double> values, std::span<const double>
     const bool narrow = type == ValueType::float32 || type == ValueType::uint8;
     FeatureBins bins;
     bins.cuts = choose_cuts(distinct_values(values, weight, narrow), max_bins);
-    // Floats cannot tell a cut from the float just below it, so the latter is the honest threshold.
+    // Floats cannot tell a cut from the float just below it, so the latter is the exact threshold.
     if (type == ValueType::float32)
         for (double& cut : bins.cuts) cut = static_cast<double>(float_below(cut));
     bins.n_bins = static_cast<int>(bins.cuts.size()) + 2;
@@ -151,7 +151,7 @@ BinMapper BinMapper::fit(const TableView& table, std::span<const double> weight,
     const auto n_together = std::clamp<std::size_t>(
         (features.size() + static_cast<std::size_t>(n_threads) - 1) / static_cast<std::size_t>(n_threads), 1, 16);
     const std::size_t n_groups = (features.size() + n_together - 1) / n_together;
-    const auto n_at_once = static_cast<std::size_t>(2 * n_threads);  // groups between two questions whether to stop
+    const auto n_at_once = static_cast<std::size_t>(2 * n_threads);  // groups between two checks for a request to stop
     ScratchBuffers scratch;
     for (std::size_t first = 0; first < n_groups; first += n_at_once) {
         stop.check();

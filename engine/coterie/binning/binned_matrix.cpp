@@ -65,7 +65,7 @@ namespace {
 template <class F>
 void over_rows(std::size_t n_rows, std::size_t n_features, int n_threads, StopRequest& stop, F body) {
     constexpr std::size_t kChunk = 2048;
-    constexpr std::size_t kStripe = 64 * kChunk;  // between two questions whether to stop
+    constexpr std::size_t kStripe = 64 * kChunk;  // between two checks for a request to stop
     for (std::size_t stripe = 0; stripe < n_rows; stripe += kStripe) {
         stop.check();
         const std::size_t n = std::min(kStripe, n_rows - stripe);
@@ -182,14 +182,14 @@ void BinnedMatrix::fill_panels(std::size_t begin, std::size_t end, const TableVi
 void BinnedMatrix::fill_bundle(const FeatureBundle& bundle, std::size_t begin, std::size_t n, const TableView* table,
                                std::size_t first_row, Bin* out) {
     int unit = 1;
-    for (std::size_t place = 0; place < bundle.features.size(); ++place) {
-        const FeatureIndex feature = bundle.features[place];
+    for (std::size_t position = 0; position < bundle.features.size(); ++position) {
+        const FeatureIndex feature = bundle.features[position];
         Bin* const column = columns_.data + feature * column_stride_ + begin;
         if (table != nullptr) mapper_->map(feature, table->columns[feature], begin - first_row, n, column);
-        const int first = bundle.first_bin[place];
-        if (place == 0) std::fill_n(out, n, Bin{0});
+        const int first = bundle.first_bin[position];
+        if (position == 0) std::fill_n(out, n, Bin{0});
         for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<Bin>(out[i] + unit * (column[i] - first));
-        unit *= base(bundle, place);
+        unit *= base(bundle, position);
     }
 }
 

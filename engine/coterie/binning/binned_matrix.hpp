@@ -17,7 +17,7 @@ namespace coterie {
 struct FeatureBundle {
     std::vector<FeatureIndex> features;
     int n_codes = 1;                // product of the bases
-    std::vector<Bin> first_bin{0};  // by place: 1 if the bundle is fused and the feature complete, else 0
+    std::vector<Bin> first_bin{0};  // by position: 1 if the bundle is fused and the feature complete, else 0
 
     bool fused() const { return features.size() > 1; }
 };
@@ -30,8 +30,8 @@ struct Panel {
     std::size_t offset;      // of row 0 in the buffer of panels
 };
 
-/// Bundles for features with these bins, complete ones flagged: neighbours in spirit, not in place; features with few
-/// bins share.
+/// Bundles for features with these bins, complete ones flagged: features with few bins share one, wherever they are in
+/// the table.
 std::vector<FeatureBundle> plan_bundles(const std::vector<FeatureBins>& features,
                                         const std::vector<std::uint8_t>& complete);
 
@@ -42,7 +42,7 @@ struct BinStorage {
 };
 using BinAllocator = std::function<BinStorage(std::size_t n_bytes)>;
 
-/// Memory of the process, in large pages where it pays.
+/// Memory of the process, in large pages where that is quicker.
 BinStorage bins_in_memory(std::size_t n_bytes);
 
 class BinnedMatrix {
@@ -61,9 +61,9 @@ public:
     /// Row 0 of the panel; the next row is row_stride further.
     const Bin* rows(const Panel& panel) const { return panel_bins_.data + panel.offset; }
     const Bin* column(FeatureIndex feature) const { return columns_.data + feature * column_stride_; }
-    /// How many digits the feature at this place of the bundle has.
-    int base(const FeatureBundle& bundle, std::size_t place) const {
-        return feature(bundle.features[place]).n_bins - bundle.first_bin[place];
+    /// How many digits the feature at this position of the bundle has.
+    int base(const FeatureBundle& bundle, std::size_t position) const {
+        return feature(bundle.features[position]).n_bins - bundle.first_bin[position];
     }
 
 private:

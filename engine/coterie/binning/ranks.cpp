@@ -19,7 +19,7 @@ namespace {
 
 struct Keyed {
     std::uint64_t key;
-    std::uint32_t place;
+    std::uint32_t row;
 };
 
 // An integer that orders as the number does; both zeros are the same number.
@@ -167,10 +167,10 @@ std::optional<Lattice> lattice_of(std::span<const double> values) {
                                 .step = step},
                     .codes = {}};
     for (const double value : values) {
-        const double place = (value - values.front()) / step;
-        const auto code = static_cast<Code>(std::round(place) + 1.0);
+        const double steps = (value - values.front()) / step;
+        const auto code = static_cast<Code>(std::round(steps) + 1.0);
         const bool taken = !lattice.codes.empty() && lattice.codes.back() == code;
-        if (std::abs(place - std::round(place)) > 1e-3 || taken) return std::nullopt;
+        if (std::abs(steps - std::round(steps)) > 1e-3 || taken) return std::nullopt;
         lattice.codes.push_back(code);
     }
     return lattice;
@@ -315,7 +315,7 @@ RankedTable rank_table(const TableView& table, std::span<const RowIndex> rows, i
     std::vector<RowIndex> place_of(table.n_rows, kNoPlace);
     for (std::size_t place = 0; place < n; ++place) place_of[rows[place]] = static_cast<RowIndex>(place);
 
-    // A handful of features at a time, so that Ctrl-C is answered on the calling thread. By row, their codes are first
+    // A handful of features at a time, so that Ctrl-C is noticed on the calling thread. By row, their codes are first
     // made column by column and then laid side by side.
     const auto n_workers = static_cast<std::size_t>(std::max(1, n_threads));
     const std::size_t handful =
@@ -358,9 +358,9 @@ double RankedFeature::threshold_above(Code code) const {
 void sort_stably(std::span<const double> values, std::vector<RowIndex>& rows) {
     std::vector<Keyed> items(rows.size());
     std::vector<Keyed> twin;
-    for (std::size_t i = 0; i < rows.size(); ++i) items[i] = {.key = ordered_key(values[rows[i]]), .place = rows[i]};
+    for (std::size_t i = 0; i < rows.size(); ++i) items[i] = {.key = ordered_key(values[rows[i]]), .row = rows[i]};
     sort_keys(items, twin);
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = items[i].place;
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = items[i].row;
 }
 
 }  // namespace coterie

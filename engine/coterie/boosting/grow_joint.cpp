@@ -92,9 +92,9 @@ Tree JointGrower::grow_splits(StopRequest& stop) {
     }
     Tree tree = builder.finish();
     if (options_.leaf_penalty > 0) {
-        KeptTree kept = keep_splits(tree, worthy_splits(tree, options_.leaf_penalty, false));
+        KeptTree kept = keep_splits(tree, splits_to_keep(tree, options_.leaf_penalty, false));
         if (kept.tree.n_nodes() < tree.n_nodes()) {
-            router_.keep(kept.tree, kept.place);
+            router_.keep(kept.tree, kept.new_index);
             tree = std::move(kept.tree);
         }
     }
@@ -162,12 +162,12 @@ void JointGrower::draw(const JointDerivatives& derivatives, std::uint64_t seed, 
     });
 }
 
-// Categories that one output sorts by chance part another output's rows as far as the two go together: by the square
+// Levels that one output sorts by chance part another output's rows as far as the two go together: by the square
 // of their correlation.
 void JointGrower::find_chances(Cell total) {
     const double hessian = facts_.hessian(total);
     const bool nominal = std::ranges::any_of(matrix_->features(), [](const FeatureBins& bins) { return bins.nominal; });
-    category_costs_.assign(n_outputs(), 0.0);
+    level_costs_.assign(n_outputs(), 0.0);
     facts_.noise = 0;
     if (!(hessian > 0) || !(options_.split_noise > 0 || nominal)) return;
     const std::size_t n = n_outputs();
@@ -186,7 +186,7 @@ void JointGrower::find_chances(Cell total) {
         if (!nominal || !(squares > 0)) continue;
         double shared = 0;
         for (std::size_t j = 0; j < n; ++j) shared += product(k, j) / squares * product(k, j);
-        category_costs_[k] = shared / hessian;
+        level_costs_[k] = shared / hessian;
     }
     facts_.noise = all_squares / hessian / static_cast<double>(n_outputs());
 }
@@ -257,7 +257,7 @@ void JointGrower::find_split(OpenLeaf& leaf) {
         views[k].total = leaf.output_totals[k];
         outputs.push_back({&views[k], pool_.cells(leaf.slot, k)});
     }
-    leaf.split = search_.find({.leaves = outputs, .first = leaf, .sorters = outputs, .category_costs = category_costs_},
+    leaf.split = search_.find({.leaves = outputs, .first = leaf, .sorters = outputs, .level_costs = level_costs_},
                               scratch_, threads_for(leaf));
 }
 

@@ -2,7 +2,7 @@
 //
 // Words
 //   output   one of the targets; its gradients are its own, the hessian (the weight of a row) is that of all
-//   chance   what a split would gain if the features said nothing
+//   chance   what a split would gain if the features were independent of the targets
 // Steps
 //   1. Round all gradients in one unit, so that gains of different outputs can be added.
 //   2. A leaf has a histogram for each output. Its best split is the one whose gains, summed over them, are the most.
@@ -88,7 +88,7 @@ private:
     RowRouter router_;
     TreeFacts facts_;
     DerivativeSizes all_sizes_;
-    std::vector<double> category_costs_;          // per output, rounded units
+    std::vector<double> level_costs_;             // per output, rounded units
     RowSample sample_;                            // no rows: all of them
     std::vector<Buffer<float>> drawn_gradients_;  // per output, of the rows of the sample
     std::vector<Buffer<Pair>> pairs_;             // per output, of the rows that the tree sees

@@ -9,13 +9,13 @@ namespace {
 
 constexpr std::size_t kKeptSpare = 1;  // slots that no leaf keeps, for histograms that are built again and again
 
-// The histograms of a level's leaves that can be split. One that there is no slot for is built when it is looked at,
-// and forgotten.
-class LevelCells {
+// The histograms of the leaves of one depth that can be split. One that there is no slot for is built when it is looked
+// at, and forgotten.
+class LeavesOfOneDepth {
 public:
-    LevelCells(std::span<OpenLeaf> level, LeafSplitter& splitter) : splitter_(splitter) {
+    LeavesOfOneDepth(std::span<OpenLeaf> leaves, LeafSplitter& splitter) : splitter_(splitter) {
         HistogramPool& pool = splitter.pool();
-        for (OpenLeaf& leaf : level) {
+        for (OpenLeaf& leaf : leaves) {
             if (!leaf.splittable) continue;
             if (leaf.slot < 0 && pool.n_spare() > kKeptSpare) {
                 leaf.slot = pool.acquire();
@@ -26,11 +26,11 @@ public:
         if (std::ranges::any_of(leaves_, [](const LeafCells& leaf) { return leaf.cells == nullptr; }))
             slot_ = pool.acquire();
     }
-    ~LevelCells() {
+    ~LeavesOfOneDepth() {
         if (slot_ >= 0) splitter_.pool().release(slot_);
     }
-    LevelCells(const LevelCells&) = delete;
-    LevelCells& operator=(const LevelCells&) = delete;
+    LeavesOfOneDepth(const LeavesOfOneDepth&) = delete;
+    LeavesOfOneDepth& operator=(const LeavesOfOneDepth&) = delete;
 
     std::span<const LeafCells> leaves() const { return leaves_; }
     const Cell* build(std::size_t k) {
@@ -70,11 +70,11 @@ void split_leaf(OpenLeaf& leaf, const Split& shared, int free_slot, LeafSplitter
     if (has_cells && free_slot >= 0) splitter.build_children(leaf, free_slot, n_threads);
 }
 
-// The leaves of a level in step with the other workers.
-void split_level_together(std::span<OpenLeaf> level, const Split& shared, bool last, LeafSplitter& splitter) {
+// The leaves of one depth in step with the other workers.
+void split_leaves_together(std::span<OpenLeaf> leaves, const Split& shared, bool last, LeafSplitter& splitter) {
     HistogramPool& pool = splitter.pool();
     std::vector<SplitTogether> splits;
-    for (OpenLeaf& leaf : level) {
+    for (OpenLeaf& leaf : leaves) {
         take_split(leaf, shared, splitter);
         const bool builds = leaf.slot >= 0 && !last && pool.n_spare() > kKeptSpare;
         splits.push_back(
@@ -88,41 +88,38 @@ void split_level_together(std::span<OpenLeaf> level, const Split& shared, bool l
 }
 
 // Large leaves one after the other with all threads, then the small ones, a thread each.
-void split_level(std::span<OpenLeaf> level, const Split& shared, bool last, LeafSplitter& splitter) {
-    if (splitter.shared()) return split_level_together(level, shared, last, splitter);
+void split_leaves(std::span<OpenLeaf> leaves, const Split& shared, bool last, LeafSplitter& splitter) {
+    if (splitter.shared()) return split_leaves_together(leaves, shared, last, splitter);
     HistogramPool& pool = splitter.pool();
     std::vector<int> slots;
-    for (const OpenLeaf& leaf : level)
+    for (const OpenLeaf& leaf : leaves)
         slots.push_back(leaf.slot >= 0 && !last && pool.n_spare() > kKeptSpare ? pool.acquire() : -1);
-    const std::span<Scratch> scratches = splitter.scratches(level.size());
+    const std::span<Scratch> scratches = splitter.scratches(leaves.size());
     std::vector<std::size_t> small;
     std::size_t work = 0;
-    for (std::size_t i = 0; i < level.size(); ++i) {
-        if (level.size() > 1 && splitter.work_of(level[i]) < LeafSplitter::kSharedWork) {
+    for (std::size_t i = 0; i < leaves.size(); ++i) {
+        if (leaves.size() > 1 && splitter.work_of(leaves[i]) < LeafSplitter::kSharedWork) {
             small.push_back(i);
-            work += splitter.work_of(level[i]);
+            work += splitter.work_of(leaves[i]);
         } else {
-            split_leaf(level[i], shared, slots[i], splitter, scratches[i], splitter.threads_for(level[i]));
+            split_leaf(leaves[i], shared, slots[i], splitter, scratches[i], splitter.threads_for(leaves[i]));
         }
     }
     parallel_for(small.size(), work < 2 * LeafSplitter::kParallelWork ? 1 : splitter.n_threads(), [&](std::size_t k) {
-        split_leaf(level[small[k]], shared, slots[small[k]], splitter, scratches[small[k]], 1);
+        split_leaf(leaves[small[k]], shared, slots[small[k]], splitter, scratches[small[k]], 1);
     });
-    for (std::size_t i = 0; i < level.size(); ++i) splitter.release_unused(level[i], {.small = slots[i]});
+    for (std::size_t i = 0; i < leaves.size(); ++i) splitter.release_unused(leaves[i], {.small = slots[i]});
 }
 
-Split find_shared_split(std::span<OpenLeaf> level, OpenLeaf& all, LeafSplitter& splitter) {
-    LevelCells cells(level, splitter);
+Split find_shared_split(std::span<OpenLeaf> leaves, OpenLeaf& all, LeafSplitter& splitter) {
+    LeavesOfOneDepth cells(leaves, splitter);
     if (cells.leaves().empty()) return {};
     const LeafCells whole[] = {{&all, splitter.pool().cells(all.slot)}};
-    const double category_cost[] = {splitter.facts().noise};
+    const double level_cost[] = {splitter.facts().noise};
     const auto build = [&](std::size_t k) { return cells.build(k); };
-    return splitter.shared_search().find({.leaves = cells.leaves(),
-                                          .first = level[0],
-                                          .sorters = whole,
-                                          .category_costs = category_cost,
-                                          .build = build},
-                                         splitter.scratches(1)[0], splitter.n_threads());
+    return splitter.shared_search().find(
+        {.leaves = cells.leaves(), .first = leaves[0], .sorters = whole, .level_costs = level_cost, .build = build},
+        splitter.scratches(1)[0], splitter.n_threads());
 }
 
 }  // namespace
@@ -140,19 +137,19 @@ void grow_oblivious(OpenLeaf root, LeafSplitter& splitter, GrowingTree& tree, St
         pool.release(root.slot);
         root.slot = -1;
     }
-    std::vector<OpenLeaf> level;
-    level.push_back(std::move(root));
+    std::vector<OpenLeaf> leaves;
+    leaves.push_back(std::move(root));
     for (std::uint32_t depth = 0; depth < max_depth; ++depth) {
         stop.check();
-        const Split shared = find_shared_split(level, all, splitter);
+        const Split shared = find_shared_split(leaves, all, splitter);
         if (!(shared.gain > splitter.options().min_gain)) break;
-        split_level(level, shared, depth + 1 == max_depth, splitter);
+        split_leaves(leaves, shared, depth + 1 == max_depth, splitter);
         std::vector<OpenLeaf> next;
-        for (OpenLeaf& leaf : level)
+        for (OpenLeaf& leaf : leaves)
             for (OpenLeaf& child : tree.commit(leaf)) next.push_back(std::move(child));
-        level = std::move(next);
+        leaves = std::move(next);
     }
-    for (const OpenLeaf& leaf : level) tree.finish(leaf);
+    for (const OpenLeaf& leaf : leaves) tree.finish(leaf);
 }
 
 }  // namespace coterie

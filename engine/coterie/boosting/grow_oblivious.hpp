@@ -1,6 +1,6 @@
-// boosting/grow_oblivious.hpp: symmetric trees. Every level has one split, so that a leaf is the list of its outcomes.
+// boosting/grow_oblivious.hpp: symmetric trees. Every depth has one split, so that a leaf is the list of its outcomes.
 //
-// All leaves of a level are split, also those that gain nothing or have no rows. Leaves that cannot gain have no
+// All leaves of one depth are split, also those that gain nothing or have no rows. Leaves that cannot gain have no
 // histogram.
 #pragma once
 

@@ -255,7 +255,7 @@ void TreeGrower::fit_linear_leaves(Tree& tree, const Derivatives& derivatives, c
                                 slice_, n_threads_);
     if (tree.linear.empty()) return;
     Buffer<double> predictions(matrix_->n_rows());
-    linear_answers(tree, values, rows_of_leaves_, n_threads_, predictions);
+    linear_predictions(tree, values, rows_of_leaves_, n_threads_, predictions);
     resize_anew(row_predictions_, predictions.size());
     for (std::size_t row = 0; row < predictions.size(); ++row)
         row_predictions_[row] = static_cast<float>(predictions[row] / options_.value_unit);
@@ -284,7 +284,7 @@ void TreeGrower::set_quantile_values(Tree& tree, std::span<const float> residual
             for (const Record record : records(leaf)) add(leaf.node, row_of(record));
         }
     }
-    set_leaf_values(tree, answer_quantiles(tree, std::move(residuals), quantile, options_, slice_, n_threads_));
+    set_leaf_values(tree, leaf_quantiles(tree, std::move(residuals), quantile, options_, slice_, n_threads_));
 }
 
 void TreeGrower::require_grown_last(const Tree& tree) const {

@@ -3,8 +3,8 @@
 // Steps
 //   1. Choose the rows that the tree sees and round their derivatives (row_sample.hpp, rounded_pairs.hpp).
 //   2. Build the root's histogram and find its best split (leaf_splitter.hpp, split_search.hpp).
-//   3. Split leaf after leaf (grow_leafwise.hpp), or all leaves of a level at once (grow_oblivious.hpp): partition the
-//      rows, build the histogram of the smaller child, get the larger child's by subtraction, find the best splits.
+//   3. Split leaf after leaf (grow_leafwise.hpp), or all leaves of one depth at once (grow_oblivious.hpp): partition
+//      the rows, build the histogram of the smaller child, get the larger child's by subtraction, find the best splits.
 //   4. Stop when nothing gains or the tree is as large as it may be. The value of a leaf is -gradient / (hessian + l2),
 //      a quantile of residuals (leaf_quantiles.hpp), or a line (linear_leaves.hpp).
 #pragma once
@@ -38,7 +38,7 @@ public:
     /// The splits grown last, with the values, or lines, that these derivatives of one output call for: Newton's steps
     /// of the rows that took part, or of all rows if the tree saw a sample. Covers are those of the splits. A step s
     /// beyond `free_step` f becomes f (1 + log(s / f)): an output may have next to no hessian in a leaf that others
-    /// asked for. The derivatives that the splits were grown by need not exist any more; their rows must.
+    /// requested. The derivatives that the splits were grown by need not exist any more; their rows must.
     Tree tree_for(const Tree& splits, std::span<const float> gradient, std::span<const float> hessian,
                   const TableView* values = nullptr);
 

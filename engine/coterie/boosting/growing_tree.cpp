@@ -45,7 +45,7 @@ void GrowingTree::finish(const OpenLeaf& leaf) {
 Tree GrowingTree::take() {
     Tree tree = builder_.finish();
     if (exact_ && tree.n_nodes() > 1) set_exact_sums();
-    if (options_.leaf_penalty > 0) undo_unworthy_splits(tree);
+    if (options_.leaf_penalty > 0) prune_splits(tree);
     if (routed_) router_.finish(static_cast<NodeIndex>(tree.n_nodes()));
     return tree;
 }
@@ -66,16 +66,16 @@ void GrowingTree::set_exact_sums() {
 }
 
 // Leaves below an undone split become one, whose rows stay where they are, in several pieces.
-void GrowingTree::undo_unworthy_splits(Tree& tree) {
-    const auto worthy = worthy_splits(tree, options_.leaf_penalty, options_.growth == Growth::oblivious);
-    KeptTree kept = keep_splits(tree, worthy);
+void GrowingTree::prune_splits(Tree& tree) {
+    const auto kept_splits = splits_to_keep(tree, options_.leaf_penalty, options_.growth == Growth::oblivious);
+    KeptTree kept = keep_splits(tree, kept_splits);
     if (kept.tree.n_nodes() == tree.n_nodes()) return;
     add_up(tree, sums_);
     std::vector<NodeSums> sums(kept.tree.n_nodes());
-    for (auto node = static_cast<NodeIndex>(tree.n_nodes()); node-- > 0;) sums[kept.place[node]] = sums_[node];
+    for (auto node = static_cast<NodeIndex>(tree.n_nodes()); node-- > 0;) sums[kept.new_index[node]] = sums_[node];
     sums_ = std::move(sums);
-    for (LeafRange& leaf : leaves_) leaf.node = kept.place[leaf.node];
-    if (routed_) router_.keep(kept.tree, kept.place);
+    for (LeafRange& leaf : leaves_) leaf.node = kept.new_index[leaf.node];
+    if (routed_) router_.keep(kept.tree, kept.new_index);
     tree = std::move(kept.tree);
 }
 

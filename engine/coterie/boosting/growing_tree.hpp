@@ -41,7 +41,7 @@ public:
 private:
     void set_sums(NodeIndex node, const NodeSums& sums);
     void set_exact_sums();
-    void undo_unworthy_splits(Tree& tree);
+    void prune_splits(Tree& tree);
 
     const BinnedMatrix& matrix_;
     const GrowOptions& options_;

@@ -37,16 +37,16 @@ double quantile_of_equals(std::span<Weighed> values, double level) {
     const auto n = static_cast<double>(values.size());
     const double wanted = level * n;
     const auto rank = static_cast<std::size_t>(std::clamp(std::ceil(wanted), 1.0, n)) - 1;
-    const auto place = values.begin() + static_cast<std::ptrdiff_t>(rank);
-    std::ranges::nth_element(values, place, {}, &Weighed::value);
-    const double here = number_of(place->value);
+    const auto nth = values.begin() + static_cast<std::ptrdiff_t>(rank);
+    std::ranges::nth_element(values, nth, {}, &Weighed::value);
+    const double here = number_of(nth->value);
     if (static_cast<double>(rank + 1) != wanted || rank + 1 == values.size()) return here;
-    const auto next = std::ranges::min_element(place + 1, values.end(), {}, &Weighed::value);
+    const auto next = std::ranges::min_element(nth + 1, values.end(), {}, &Weighed::value);
     return (here + number_of(next->value)) / 2;
 }
 
-// Where the quantile of one node is looked for: among the keys that begin with `prefix`.
-struct Place {
+// The search for the quantile of one node: among the keys that begin with `prefix`.
+struct QuantileSearch {
     std::uint64_t total = 0;
     std::uint64_t below = 0;  // weight of the keys below those
     std::uint64_t here = 0;   // and of themselves
@@ -54,34 +54,34 @@ struct Place {
 };
 
 // One digit further: the first for which the weight up to it is enough.
-void narrow(Place& place, std::span<const std::uint64_t> by_digit, double level) {
+void narrow(QuantileSearch& search, std::span<const std::uint64_t> by_digit, double level) {
     std::uint32_t digit = 0;
     while (digit + 1 < kDigits &&
-           static_cast<double>(place.below + by_digit[digit]) < level * static_cast<double>(place.total))
-        place.below += by_digit[digit++];
-    place.here = by_digit[digit];
-    place.prefix = place.prefix << 8 | digit;
+           static_cast<double>(search.below + by_digit[digit]) < level * static_cast<double>(search.total))
+        search.below += by_digit[digit++];
+    search.here = by_digit[digit];
+    search.prefix = search.prefix << 8 | digit;
 }
 
-std::vector<Place> places_of(std::span<const std::vector<Weighed>> values, double level, const FixedPoint* weights,
-                             Communicator& communicator) {
-    std::vector<Place> places(values.size());
+std::vector<QuantileSearch> search_quantiles(std::span<const std::vector<Weighed>> values, double level,
+                                             const FixedPoint* weights, Communicator& communicator) {
+    std::vector<QuantileSearch> searches(values.size());
     for (int shift = 24; shift >= 0; shift -= 8) {
         std::vector<std::uint64_t> sums(values.size() * kDigits, 0);
         for (std::size_t i = 0; i < values.size(); ++i)
             for (const Weighed& each : values[i]) {
                 const std::uint32_t key = key_of(each.value);
-                if (shift == 24 || key >> (shift + 8) == places[i].prefix)
+                if (shift == 24 || key >> (shift + 8) == searches[i].prefix)
                     sums[i * kDigits + (key >> shift) % kDigits] += whole_weight(each, weights);
             }
         communicator.sum(sums);
         for (std::size_t i = 0; i < values.size(); ++i) {
             const auto own = std::span<const std::uint64_t>(sums).subspan(i * kDigits, kDigits);
-            if (shift == 24) places[i].total = std::accumulate(own.begin(), own.end(), std::uint64_t{0});
-            narrow(places[i], own, level);
+            if (shift == 24) searches[i].total = std::accumulate(own.begin(), own.end(), std::uint64_t{0});
+            narrow(searches[i], own, level);
         }
     }
-    return places;
+    return searches;
 }
 
 // Every inner node gets the residuals of its children.
@@ -93,11 +93,11 @@ void fill_inner_nodes(const Tree& tree, std::vector<std::vector<Weighed>>& resid
     }
 }
 
-// Parents come first, so a node is smoothed with an answer that is final.
-void keep_options(const Tree& tree, const GrowOptions& options, std::vector<double>& answers) {
+// Parents come first, so a node is smoothed with a value that is final.
+void keep_options(const Tree& tree, const GrowOptions& options, std::vector<double>& values) {
     std::vector<Bounds> bounds(tree.n_nodes());
     bounds[0] = bounds_of(options);
-    answers[0] = bounds[0].clip(answers[0]);
+    values[0] = bounds[0].clip(values[0]);
     for (NodeIndex node = 0; node < tree.n_nodes(); ++node) {
         if (tree.is_leaf(node)) continue;
         const NodeIndex left = tree.left[node];
@@ -105,13 +105,13 @@ void keep_options(const Tree& tree, const GrowOptions& options, std::vector<doub
         const int direction =
             options.monotone.empty() ? 0 : options.monotone[static_cast<std::size_t>(tree.feature[node])];
         if (direction != 0) {
-            const double middle = (bounds[node].clip(answers[left]) + bounds[node].clip(answers[left + 1])) / 2;
+            const double middle = (bounds[node].clip(values[left]) + bounds[node].clip(values[left + 1])) / 2;
             (direction > 0 ? bounds[left].high : bounds[left].low) = middle;
             (direction > 0 ? bounds[left + 1].low : bounds[left + 1].high) = middle;
         }
         for (const NodeIndex child : {left, left + 1})
-            answers[child] =
-                bounds[child].clip(smoothed(answers[child], answers[node], tree.n_rows[child], options.path_smoothing));
+            values[child] =
+                bounds[child].clip(smoothed(values[child], values[node], tree.n_rows[child], options.path_smoothing));
     }
 }
 
@@ -140,18 +140,19 @@ std::vector<double> shared_quantiles(std::span<const std::vector<Weighed>> value
     std::vector<double> quantiles;
     for (std::size_t first = 0; first < values.size(); first += kNodesAtOnce) {
         const auto some = values.subspan(first, std::min(kNodesAtOnce, values.size() - first));
-        const std::vector<Place> places = places_of(some, level, weights, communicator);
+        const std::vector<QuantileSearch> searches = search_quantiles(some, level, weights, communicator);
         std::vector<std::uint64_t> next(some.size(), 0);  // 2^32 minus the least key above; 0: there is none
         for (std::size_t i = 0; i < some.size(); ++i)
             for (const Weighed& each : some[i]) {
                 const std::uint32_t key = key_of(each.value);
-                if (key > places[i].prefix) next[i] = std::max(next[i], (std::uint64_t{1} << 32) - key);
+                if (key > searches[i].prefix) next[i] = std::max(next[i], (std::uint64_t{1} << 32) - key);
             }
         communicator.max(next);
         for (std::size_t i = 0; i < some.size(); ++i) {
-            const Place& place = places[i];
-            const double here = place.total == 0 ? 0.0 : value_of_key(place.prefix);
-            const bool met = static_cast<double>(place.below + place.here) == level * static_cast<double>(place.total);
+            const QuantileSearch& search = searches[i];
+            const double here = search.total == 0 ? 0.0 : value_of_key(search.prefix);
+            const bool met =
+                static_cast<double>(search.below + search.here) == level * static_cast<double>(search.total);
             const auto key = static_cast<std::uint32_t>((std::uint64_t{1} << 32) - next[i]);
             quantiles.push_back(met && next[i] > 0 ? (here + value_of_key(key)) / 2 : here);
         }
@@ -159,8 +160,8 @@ std::vector<double> shared_quantiles(std::span<const std::vector<Weighed>> value
     return quantiles;
 }
 
-std::vector<double> answer_quantiles(const Tree& tree, LeafResiduals residuals, double level,
-                                     const GrowOptions& options, const Slice& slice, int n_threads) {
+std::vector<double> leaf_quantiles(const Tree& tree, LeafResiduals residuals, double level, const GrowOptions& options,
+                                   const Slice& slice, int n_threads) {
     const bool related = !options.monotone.empty() || options.path_smoothing > 0 || options.growth == Growth::oblivious;
     if (related) fill_inner_nodes(tree, residuals.by_node);
     std::size_t n_rows = 0;
@@ -174,14 +175,14 @@ std::vector<double> answer_quantiles(const Tree& tree, LeafResiduals residuals, 
     const auto bound = std::bit_cast<float>(static_cast<std::uint32_t>(heaviest[0]));
     const FixedPoint whole(static_cast<double>(bound), slice.sum_of(n_rows));
     const FixedPoint* const weights = residuals.equal ? nullptr : &whole;
-    std::vector<double> answers(tree.n_nodes(), 0.0);
+    std::vector<double> values(tree.n_nodes(), 0.0);
     if (slice.shared())
-        answers = shared_quantiles(residuals.by_node, level, weights, *slice.communicator);
+        values = shared_quantiles(residuals.by_node, level, weights, *slice.communicator);
     else
         parallel_for(tree.n_nodes(), n_rows < kRowsPerThread ? 1 : n_threads,
-                     [&](std::size_t node) { answers[node] = quantile_of(residuals.by_node[node], level, weights); });
-    if (related || options.max_step > 0) keep_options(tree, options, answers);
-    return answers;
+                     [&](std::size_t node) { values[node] = quantile_of(residuals.by_node[node], level, weights); });
+    if (related || options.max_step > 0) keep_options(tree, options, values);
+    return values;
 }
 
 }  // namespace coterie

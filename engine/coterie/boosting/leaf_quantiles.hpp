@@ -1,4 +1,4 @@
-// boosting/leaf_quantiles.hpp: leaves that answer with a quantile of their rows' residuals instead of Newton's step.
+// boosting/leaf_quantiles.hpp: leaves that predict a quantile of their rows' residuals instead of Newton's step.
 //
 // Weights are added as whole numbers. One worker sorts its residuals; several find the same quantile digit by digit, by
 // the weight that all of them have below each value of the digit, and no residual leaves its worker.
@@ -25,7 +25,7 @@ struct Weighed {
 /// values changes.
 double quantile_of(std::span<Weighed> values, double level, const FixedPoint* weights);
 
-/// The same for the values that all workers have at each place.
+/// The same for the values that all workers have at each index.
 std::vector<double> shared_quantiles(std::span<const std::vector<Weighed>> values, double level,
                                      const FixedPoint* weights, Communicator& communicator);
 
@@ -34,9 +34,9 @@ struct LeafResiduals {
     bool equal = false;                         // all weights are the same
 };
 
-/// The answer of every node, before shrinkage; those of leaves count. The options are kept as growth keeps them for its
-/// own answers: paths are smoothed, and each side of a monotone split stays on its side of the middle.
-std::vector<double> answer_quantiles(const Tree& tree, LeafResiduals residuals, double level,
-                                     const GrowOptions& options, const Slice& slice, int n_threads);
+/// The value of every node, before shrinkage; those of leaves count. The options are kept as growth keeps them for its
+/// own values: paths are smoothed, and each side of a monotone split stays on its side of the middle.
+std::vector<double> leaf_quantiles(const Tree& tree, LeafResiduals residuals, double level, const GrowOptions& options,
+                                   const Slice& slice, int n_threads);
 
 }  // namespace coterie

@@ -2,7 +2,7 @@
 //
 // Words
 //   budget   how many leaves the tree may have
-//   order    most gain first, then the older leaf; if growth is by level, the upper level before that
+//   order    most gain first, then the older leaf; if growth is by level, the lesser depth before that
 #pragma once
 
 #include <span>

@@ -63,12 +63,12 @@ void LeafSplitter::find_split(OpenLeaf& leaf) {
     if (leaf.splittable) search_.find(only, {}, options_.min_gain, scratches_[0], n_threads_);
 }
 
-// The squares of the gradients, if anything asks what one split gains by chance: that many per hessian, in rounded
+// The squares of the gradients, if anything needs what one split gains by chance: that many per hessian, in rounded
 // units. Whole numbers, so any order of addition gives the same.
 std::uint64_t LeafSplitter::squares_of(std::span<const Pair> pairs) const {
     const auto nominal = [&](const FeatureBins& bins) { return bins.nominal; };
-    const bool asked = options_.split_noise > 0 || std::ranges::any_of(matrix_.features(), nominal);
-    if (!asked) return 0;
+    const bool needed = options_.split_noise > 0 || std::ranges::any_of(matrix_.features(), nominal);
+    if (!needed) return 0;
     constexpr std::size_t kChunk = 32'768;
     std::vector<std::int64_t> parts((pairs.size() + kChunk - 1) / kChunk, 0);
     parallel_ranges(pairs.size(), kChunk, n_threads_, [&](std::size_t begin, std::size_t end) {

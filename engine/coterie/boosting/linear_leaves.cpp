@@ -73,9 +73,9 @@ Sample sample_of(const LineTask& task, std::span<const RowIndex> rows, std::span
     }
     sample.values.resize(taking_part.size() * features.size());
     for (const FeatureIndex feature : features) {
-        const std::size_t place = sample.terms.size();
+        const std::size_t offset = sample.terms.size();
         sample.terms.push_back({.feature = feature});
-        task.values.columns[feature].read(taking_part, sample.values.data() + place, features.size());
+        task.values.columns[feature].read(taking_part, sample.values.data() + offset, features.size());
     }
     return sample;
 }
@@ -421,8 +421,8 @@ LinearLeaves linear_leaves(const LineTask& task, const Slice& slice, int n_threa
     return side_by_side(task, lines);
 }
 
-void linear_answers(const Tree& tree, const TableView& values, const LeafRows& rows, int n_threads,
-                    std::span<double> answers) {
+void linear_predictions(const Tree& tree, const TableView& values, const LeafRows& rows, int n_threads,
+                        std::span<double> predictions) {
     const LinearLeaves& linear = tree.linear;
     parallel_for(tree.n_nodes(), few(rows) ? 1 : n_threads, [&](std::size_t i) {
         const auto leaf = static_cast<NodeIndex>(i);
@@ -439,7 +439,8 @@ void linear_answers(const Tree& tree, const TableView& values, const LeafRows& r
             for (const RowIndex row : some) {
                 const double* value = next;
                 next += width;
-                answers[row] = linear_answer(tree, leaf, [&](FeatureIndex) { return *value++; });  // term after term
+                predictions[row] =
+                    linear_prediction(tree, leaf, [&](FeatureIndex) { return *value++; });  // term after term
             }
         }
     });

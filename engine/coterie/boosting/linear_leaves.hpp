@@ -1,4 +1,4 @@
-// boosting/linear_leaves.hpp: leaves that answer with a line instead of a constant
+// boosting/linear_leaves.hpp: leaves that predict by a line instead of a constant
 // (docs/decisions/0009-linear-leaves.md).
 //
 // Words
@@ -45,15 +45,15 @@ struct LineTask {
     const TableView& values;
     const Derivatives& derivatives;
     const LeafRows& rows;
-    std::span<const NodeSums> nodes;  // bounds of the answers
+    std::span<const NodeSums> nodes;  // bounds of the values
     const GrowOptions& options;
 };
 
 /// The lines of all leaves, in the units of the tree's values; empty if no leaf has one.
 LinearLeaves linear_leaves(const LineTask& task, const Slice& slice, int n_threads);
 
-/// What the leaves of a tree with lines answer to their rows; one answer for each row of the table.
-void linear_answers(const Tree& tree, const TableView& values, const LeafRows& rows, int n_threads,
-                    std::span<double> answers);
+/// What the leaves of a tree with lines predict for their rows; one number for each row of the table.
+void linear_predictions(const Tree& tree, const TableView& values, const LeafRows& rows, int n_threads,
+                        std::span<double> predictions);
 
 }  // namespace coterie

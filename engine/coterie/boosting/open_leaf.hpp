@@ -15,7 +15,7 @@ namespace coterie {
 struct TreeFacts {
     Units units;
     std::uint64_t seed = 0;
-    double noise = 0;           // what one split gains by chance, rounded units; 0 if nobody asks
+    double noise = 0;           // what one split gains by chance, rounded units; 0 if not needed
     bool counted = false;       // cells count rows: exact, and only possible on fewer than 2^16 of them
     bool flat_hessian = false;  // 1 for every row
 

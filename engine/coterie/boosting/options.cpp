@@ -33,7 +33,7 @@ void check_options(const GrowOptions& options, std::size_t n_features) {
     if (options.growth == Growth::oblivious) {
         require(options.max_depth > 0 || options.max_leaf_nodes > 0,
                 "An oblivious tree needs a limit of depth or of leaves; both are 0, no limit.");
-        require(oblivious_depth(options) <= 16, "An oblivious tree has at most 16 levels; it was asked to have " +
+        require(oblivious_depth(options) <= 16, "An oblivious tree has at most 16 levels; it was requested to have " +
                                                     std::to_string(oblivious_depth(options)) + ".");
     }
     require(std::isfinite(options.learning_rate) && std::isfinite(options.value_unit),

@@ -33,7 +33,7 @@ struct GrowOptions {
     double max_features_per_level = 1.0;  // from the share drawn for each level,
     double max_features_per_tree = 1.0;   // from the share drawn for the tree
     double level_smoothing = 0;           // rows' worth of hessian that pull the order of rare levels towards zero
-    double level_l2 = 0;                  // added to l2 when a nominal split is judged
+    double level_l2 = 0;                  // added to l2 when a nominal split is scored
     double leaf_penalty = 0;              // what each leaf beyond the first must gain in the finished tree
     double split_noise = 0;               // of gains, when features are compared; unit: what one split gains by chance
     double path_smoothing = 0;            // rows' worth of its parent's value in the value of a node

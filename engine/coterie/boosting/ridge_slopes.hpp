@@ -25,7 +25,7 @@ struct LineEquations {
 };
 
 /// Solves for the slopes and drops the terms that have none: what the others explain, what a monotone constraint
-/// forbids, and slopes that are rounding errors, since rows that are alike would be told different things. `step` is
+/// forbids, and slopes that are rounding errors, since rows that are alike would get different predictions. `step` is
 /// the size of a typical step.
 void set_slopes(std::vector<LineTerm>& terms, const LineEquations& equations, double step, const GrowOptions& options);
 

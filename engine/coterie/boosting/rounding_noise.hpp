@@ -4,7 +4,7 @@
 // of value v then differs from its parent's by noise of variance (1 + v^2) / 4 a row, so a split that separates nothing
 // gains s * chi-square with one degree of freedom, s = rows * (1 + v^2) / 4 / hessian in rounded units. The best of all
 // candidates is rarely above s * (d + 2 sqrt(d t) + 2 t), t = log(candidates) + 7 (Laurent and Massart, 2000, lemma 1);
-// d is 1 for a threshold, and the number of categories less one for a set of them, which are sorted by the noise.
+// d is 1 for a threshold, and the number of levels less one for a set of them, which are sorted by the noise.
 // A real gradient is thousands of units large, so only what is next to nothing is below that.
 #pragma once
 

@@ -1,7 +1,7 @@
 // boosting/row_partition.hpp: which rows are in which node, as records in two buffers.
 //
 // Words
-//   twin     the other of the two buffers: a node's children are written there, at the node's own place, so
+//   twin     the other of the two buffers: a node's children are written there, at the same positions, so
 //            a split is one read and one write per row, without copying back
 //   mark     one bit per row: goes left; made first, so that threads know where to write
 // Rows of a node stay in ascending order.
@@ -16,7 +16,7 @@
 
 namespace coterie {
 
-/// A node's place: records [begin, begin + n) of a buffer, or all rows of the matrix before the first split.
+/// A node's rows: records [begin, begin + n) of a buffer, or all rows of the matrix before the first split.
 struct RowRange {
     std::size_t begin = 0;
     std::size_t n = 0;
@@ -36,7 +36,7 @@ public:
         : matrix_(matrix), n_threads_(n_threads), slice_(slice) {}
 
     /// Starts a tree with all rows of the matrix and their pairs, or with the given rows and theirs; returns the
-    /// root's place.
+    /// root's range.
     RowRange start(std::span<const Pair> pairs, std::span<const RowIndex> rows);
 
     NodeRows rows(const RowRange& range, bool counted) const;
@@ -57,7 +57,7 @@ public:
     /// The sums of all rows of a node that has records, those of this worker.
     Cell total(const RowRange& range, bool counted) const;
 
-    /// Splits the node's rows; returns the places of its children. Other nodes may be split at the same time.
+    /// Splits the node's rows; returns the ranges of its children. Other nodes may be split at the same time.
     std::array<RowRange, 2> split(const RowRange& range, FeatureIndex feature, const BinRule& rule, Marks& marks,
                                   int n_threads);
 

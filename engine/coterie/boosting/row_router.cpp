@@ -52,19 +52,19 @@ void RowRouter::add(NodeIndex node, const Split& split, NodeIndex left) {
     stop.set = static_cast<std::int32_t>(sets_.size());
     LevelTable& set = sets_.emplace_back();
     rule_of(split, set.goes_left);
-    for (std::size_t byte = 0; byte < sizeof(CategoryBits); ++byte) {
+    for (std::size_t byte = 0; byte < sizeof(LevelBits); ++byte) {
         unsigned bits = 0;
         for (std::size_t bit = 0; bit < 8; ++bit) bits |= static_cast<unsigned>(set.goes_left[8 * byte + bit]) << bit;
         set.set.bits[byte] = static_cast<std::uint8_t>(bits);
     }
 }
 
-void RowRouter::keep(const Tree& kept, std::span<const NodeIndex> place) {
+void RowRouter::keep(const Tree& kept, std::span<const NodeIndex> new_index) {
     std::vector<Stop> stops(kept.n_nodes());
     for (NodeIndex node = 0; node < stops_.size(); ++node) {
-        if (stops_[node].column == nullptr || kept.is_leaf(place[node])) continue;
-        stops[place[node]] = stops_[node];
-        stops[place[node]].left = kept.left[place[node]];
+        if (stops_[node].column == nullptr || kept.is_leaf(new_index[node])) continue;
+        stops[new_index[node]] = stops_[node];
+        stops[new_index[node]].left = kept.left[new_index[node]];
     }
     stops_ = std::move(stops);
 }

@@ -1,7 +1,7 @@
 // boosting/row_router.hpp: the leaf that each row of the matrix reaches, also rows that the tree did not see.
 //
-// In a tree of few leaves no row walks: every split is answered for 128 rows at once, from the deepest up, and each
-// answer picks one of the two codes below it (kernels: route, tree/route_plan.hpp). Larger trees are walked, several
+// In a tree of few leaves no row walks: every split is evaluated for 128 rows at once, from the deepest up, and each
+// result picks one of the two codes below it (kernels: route, tree/route_plan.hpp). Larger trees are walked, several
 // rows side by side.
 #pragma once
 
@@ -21,13 +21,13 @@ public:
 
     void clear();
 
-    /// Tells of a split; nodes come in the order in which they were split.
+    /// Adds a split; nodes come in the order in which they were split.
     void add(NodeIndex node, const Split& split, NodeIndex left);
 
-    /// Follows a tree of which only a part was kept; `place` is where the rows of each old node are.
-    void keep(const Tree& kept, std::span<const NodeIndex> place);
+    /// Follows a tree of which only a part was kept; `new_index` is where the rows of each old node are.
+    void keep(const Tree& kept, std::span<const NodeIndex> new_index);
 
-    /// Numbers the leaves in the order of their nodes; call it once all splits are told.
+    /// Numbers the leaves in the order of their nodes; call it once all splits are added.
     void finish(NodeIndex n_nodes);
 
     std::span<const NodeIndex> leaves() const { return leaves_; }
@@ -45,7 +45,7 @@ private:
     };
     struct LevelTable {
         std::array<Bin, kMaxBins> goes_left;
-        CategoryBits set;
+        LevelBits set;
     };
 
     struct Splits;

@@ -37,14 +37,14 @@ struct Chunk {
     float hessian_at(std::size_t i) const { return hessian == nullptr ? 1.0f : hessian[i]; }
 };
 
-struct ChunkRoom {
+struct ChunkScratch {
     float gradient[kChunk];
     float hessian[kChunk];
 };
 
 std::size_t n_rows_of(const Derivatives& all) { return all.everybody() ? all.gradient.size() : all.rows.size(); }
 
-Chunk chunk_of(const Derivatives& all, std::size_t begin, std::size_t end, ChunkRoom& room) {
+Chunk chunk_of(const Derivatives& all, std::size_t begin, std::size_t end, ChunkScratch& scratch) {
     const bool flat = all.hessian.empty();
     if (all.everybody())
         return {.n = end - begin,
@@ -53,14 +53,14 @@ Chunk chunk_of(const Derivatives& all, std::size_t begin, std::size_t end, Chunk
                 .gradient = all.gradient.data() + begin,
                 .hessian = flat ? nullptr : all.hessian.data() + begin};
     for (std::size_t i = begin; i < end; ++i) {
-        room.gradient[i - begin] = all.gradient[all.rows[i]];
-        if (!flat) room.hessian[i - begin] = all.hessian[all.rows[i]];
+        scratch.gradient[i - begin] = all.gradient[all.rows[i]];
+        if (!flat) scratch.hessian[i - begin] = all.hessian[all.rows[i]];
     }
     return {.n = end - begin,
             .rows = all.rows.data() + begin,
             .first_row = 0,
-            .gradient = room.gradient,
-            .hessian = flat ? nullptr : room.hessian};
+            .gradient = scratch.gradient,
+            .hessian = flat ? nullptr : scratch.hessian};
 }
 
 // Some rows tell how large the derivatives are: of all rows those whose number is a multiple of `step`, of chosen ones
@@ -178,17 +178,17 @@ private:
         const std::size_t n_parts = std::clamp<std::size_t>(n / (4 * kChunk), 1, static_cast<std::size_t>(n_threads));
         std::vector<std::vector<std::uint64_t>> counts(n_parts, std::vector<std::uint64_t>(kClasses, 0));
         parallel_for(n_parts, n_threads, [&](std::size_t part) {
-            ChunkRoom room;
+            ChunkScratch scratch;
             float sizes[kChunk];
             const std::size_t last = n * (part + 1) / n_parts;
             for (std::size_t begin = n * part / n_parts; begin < last; begin += kChunk) {
                 std::size_t m = 0;
                 over_some_rows(all, slice, kStep, begin, std::min(last, begin + kChunk), [&](RowIndex row) {
-                    room.gradient[m] = all.gradient[row];
-                    room.hessian[m] = all.hessian.empty() ? 1.0f : all.hessian[row];
+                    scratch.gradient[m] = all.gradient[row];
+                    scratch.hessian[m] = all.hessian.empty() ? 1.0f : all.hessian[row];
                     ++m;
                 });
-                fill_sizes(room.gradient, room.hessian, m, sizes);
+                fill_sizes(scratch.gradient, scratch.hessian, m, sizes);
                 for (std::size_t i = 0; i < m; ++i) ++counts[part][class_of(sizes[i])];
             }
         });
@@ -251,9 +251,9 @@ void draw_rows(const Derivatives& derivatives, const RowSampling& sampling, std:
     parallel_ranges(n, kChunk, n_threads, [&](std::size_t begin, std::size_t end) {
         std::size_t count = end - begin;
         if (draws) {
-            ChunkRoom room;
+            ChunkScratch scratch;
             float sizes[kChunk];
-            const Chunk chunk = chunk_of(derivatives, begin, end, room);
+            const Chunk chunk = chunk_of(derivatives, begin, end, scratch);
             draw.fill_sizes(chunk.gradient, chunk.hessian, chunk.n, sizes);
             count = draw.mark(chunk, sizes, sample.drawn.data() + begin);
         }
@@ -266,25 +266,25 @@ void draw_rows(const Derivatives& derivatives, const RowSampling& sampling, std:
     resize_anew(sample.hessian, with_hessian ? starts.back() : 0);
     std::vector<SizesSeen> sizes_seen(n_chunks);
     parallel_ranges(n, kChunk, n_threads, [&](std::size_t begin, std::size_t end) {
-        ChunkRoom room;
+        ChunkScratch scratch;
         float sizes[kChunk];
-        std::uint16_t places[kChunk];
-        const Chunk chunk = chunk_of(derivatives, begin, end, room);
+        std::uint16_t drawn_rows[kChunk];
+        const Chunk chunk = chunk_of(derivatives, begin, end, scratch);
         std::size_t count = chunk.n;
         if (draws) {
             draw.fill_sizes(chunk.gradient, chunk.hessian, chunk.n, sizes);
             const std::uint8_t* const drawn = sample.drawn.data() + begin;
             count = 0;
             for (std::size_t i = 0; i < chunk.n; ++i) {  // no branch: it would be a coin toss
-                places[count] = static_cast<std::uint16_t>(i);
+                drawn_rows[count] = static_cast<std::uint16_t>(i);
                 count += drawn[i];
             }
         } else {
-            for (std::size_t i = 0; i < chunk.n; ++i) places[i] = static_cast<std::uint16_t>(i);
+            for (std::size_t i = 0; i < chunk.n; ++i) drawn_rows[i] = static_cast<std::uint16_t>(i);
         }
         const std::size_t to = starts[begin / kChunk];
         for (std::size_t k = 0; k < count; ++k) {
-            const std::size_t i = places[k];
+            const std::size_t i = drawn_rows[k];
             float times = 1.0f;
             if (bayesian)
                 times = exponential_of(hash_of_row(chunk.row(i), draw.salt()));

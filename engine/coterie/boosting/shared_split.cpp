@@ -142,12 +142,12 @@ Split SharedSplitSearch::find(const SharedLeaves& shared, Scratch& scratch, int 
     else
         sum_one_by_one(task, small ? 1 : n_threads, scratch.candidates);
     std::vector<std::uint8_t> counted(matrix_.n_features(), rules_.facts().counted || rules_.facts().flat_hessian);
-    BundleCells room;
+    BundleCells bundle_scratch;
     for (;;) {
         const auto best = std::ranges::max_element(scratch.candidates, {}, &Candidate::rank);
         if (best->gain < 0) return {};
         const auto feature = static_cast<FeatureIndex>(best - scratch.candidates.begin());
-        const Cell* const own = rules_.feature_cells(shared.sorters[best->sorter].cells, feature, room);
+        const Cell* const own = rules_.feature_cells(shared.sorters[best->sorter].cells, feature, bundle_scratch);
         Split split =
             spell_out(*best, feature, matrix_.feature(feature), own, task.sorters[best->sorter], rules_.facts().units);
         split.gain = rules_.facts().units.gain(static_cast<double>(best->gain));
@@ -176,12 +176,12 @@ void SharedSplitSearch::for_features(std::uint32_t bundle_index, const Cell* cel
                                      std::span<GainSums> sums, Each each) const {
     const FeatureBundle& bundle = matrix_.bundles()[bundle_index];
     const Cell* const bundle_cells = cells + layout_.bundle_offset(bundle_index);
-    BundleCells room;
-    if (bundle.fused()) split_bundle(matrix_, bundle, bundle_cells, room);
+    BundleCells bundle_scratch;
+    if (bundle.fused()) split_bundle(matrix_, bundle, bundle_cells, bundle_scratch);
     for (std::size_t i = 0; i < bundle.features.size(); ++i) {
         const FeatureIndex feature = bundle.features[i];
         if (task.ranking.allowed.empty() || task.ranking.allowed[feature])
-            each(feature, bundle.fused() ? room.of(i) : bundle_cells, sums[i]);
+            each(feature, bundle.fused() ? bundle_scratch.of(i) : bundle_cells, sums[i]);
     }
 }
 
@@ -235,29 +235,31 @@ void SharedSplitSearch::sum_one_by_one(const Task& task, int n_threads, std::spa
 }
 
 // From the rows, if the leaf has no cells.
-const Cell* SharedSplitSearch::feature_cells(const LeafCells& leaf, FeatureIndex feature, BundleCells& room) const {
-    if (leaf.cells != nullptr) return rules_.feature_cells(leaf.cells, feature, room);
-    partition_.sum_bins(leaf.leaf->rows, feature, rules_.facts().counted, std::span(room.cells).first(kMaxBins));
-    return room.cells.data();
+const Cell* SharedSplitSearch::feature_cells(const LeafCells& leaf, FeatureIndex feature,
+                                             BundleCells& bundle_scratch) const {
+    if (leaf.cells != nullptr) return rules_.feature_cells(leaf.cells, feature, bundle_scratch);
+    partition_.sum_bins(leaf.leaf->rows, feature, rules_.facts().counted,
+                        std::span(bundle_scratch.cells).first(kMaxBins));
+    return bundle_scratch.cells.data();
 }
 
 // The sums of one feature with rows counted in every leaf, because the cells do not tell how many there are.
 Candidate SharedSplitSearch::count_feature(FeatureIndex feature, const Task& task) const {
     GainSums sums;
-    BundleCells room;
+    BundleCells bundle_scratch;
     for (std::size_t k = 0; k < task.sorters.size(); ++k)
-        start_sums(feature, rules_.feature_cells(task.shared.sorters[k].cells, feature, room), k, task, sums);
+        start_sums(feature, rules_.feature_cells(task.shared.sorters[k].cells, feature, bundle_scratch), k, task, sums);
     for (std::size_t k = 0; k < task.tasks.size(); ++k) {
         const LeafCells& leaf = task.shared.leaves[k];
         const std::vector<std::uint32_t> counts = partition_.count_bins(leaf.leaf->rows, feature);
-        add_leaf(feature, feature_cells(leaf, feature, room), k, task,
+        add_leaf(feature, feature_cells(leaf, feature, bundle_scratch), k, task,
                  {.counts = counts, .least = rules_.options().min_samples_leaf}, sums);
     }
     return best_of(sums, feature, task);
 }
 
 Candidate SharedSplitSearch::best_of(const GainSums& sums, FeatureIndex feature, const Task& task) const {
-    const float level_cost = static_cast<float>(task.shared.category_costs[sums.sorter]);
+    const float level_cost = static_cast<float>(task.shared.level_costs[sums.sorter]);
     Candidate best = best_sum(sums, matrix_.feature(feature), level_cost);
     rules_.rank(best, task.ranking, task.ranking.noise == 0 ? 0.0f : rules_.noise_of(task.ranking, feature));
     return best;
@@ -306,8 +308,8 @@ bool SharedSplitSearch::keeps_enough_rows(const Split& split, const Task& task, 
 Cell SharedSplitSearch::left_total(const Split& shared, const LeafCells& leaf) const {
     std::array<Bin, kMaxBins> table;
     const BinRule rule = rule_of(shared, table);
-    BundleCells room;
-    const Cell* const own = feature_cells(leaf, shared.feature, room);
+    BundleCells bundle_scratch;
+    const Cell* const own = feature_cells(leaf, shared.feature, bundle_scratch);
     Cell total = 0;
     for (int bin = 0; bin < matrix_.feature(shared.feature).n_bins; ++bin)
         if (passes(rule, static_cast<Bin>(bin))) total += own[bin];

@@ -1,9 +1,9 @@
-// boosting/shared_split.hpp: one split by the sum of what it gains: for all leaves of a level, or for all outputs of a
-// leaf.
+// boosting/shared_split.hpp: one split by the sum of what it gains: for the leaves of one depth, or
+// for the outputs of a leaf.
 //
-// A leaf where a child would be too light gains nothing, and does not stop the others. Categories of a nominal feature
-// are sorted once. For the leaves of a level that is by their sums over all of them, which are the sums of the whole
-// tree; for outputs, by the sums of the one output whose categories differ most.
+// A leaf where a child would be too light gains nothing, and does not stop the others. Levels of a nominal feature
+// are sorted once. For the leaves of one depth that is by their sums over all of them, which are the sums of the whole
+// tree; for outputs, by the sums of the one output whose levels differ most.
 #pragma once
 
 #include <functional>
@@ -16,9 +16,9 @@ namespace coterie {
 /// Leaves, or the outputs of one leaf, that are to have one split.
 struct SharedLeaves {
     std::span<const LeafCells> leaves;
-    const OpenLeaf& first;                   // stands for all of them when features and noise are drawn
-    std::span<const LeafCells> sorters;      // one of them sorts the categories of a nominal feature
-    std::span<const double> category_costs;  // per sorter: what sorting one more category by noise alone would gain
+    const OpenLeaf& first;                // stands for all of them when features and noise are drawn
+    std::span<const LeafCells> sorters;   // one of them sorts the levels of a nominal feature
+    std::span<const double> level_costs;  // per sorter: what sorting one more level by noise alone would gain
     std::function<const Cell*(std::size_t)> build = {};  // the cells of a leaf without any; good until the next call
 };
 
@@ -51,7 +51,7 @@ private:
                           std::span<Candidate> candidates) const;
     void sum_at_once(const Task& task, int n_threads, std::span<Candidate> candidates) const;
     void sum_one_by_one(const Task& task, int n_threads, std::span<Candidate> candidates) const;
-    const Cell* feature_cells(const LeafCells& leaf, FeatureIndex feature, BundleCells& room) const;
+    const Cell* feature_cells(const LeafCells& leaf, FeatureIndex feature, BundleCells& bundle_scratch) const;
     Candidate count_feature(FeatureIndex feature, const Task& task) const;
     void start_sums(FeatureIndex feature, const Cell* own, std::size_t k, const Task& task, GainSums& sums) const;
     Candidate best_of(const GainSums& sums, FeatureIndex feature, const Task& task) const;

@@ -93,14 +93,14 @@ void SplitRules::rank(Candidate& candidate, const Ranking& ranking, float noise)
         candidate = {};
 }
 
-const Cell* SplitRules::feature_cells(const Cell* cells, FeatureIndex feature, BundleCells& room) const {
+const Cell* SplitRules::feature_cells(const Cell* cells, FeatureIndex feature, BundleCells& bundle_scratch) const {
     const std::uint32_t bundle_index = layout_.bundle_of(feature);
     const FeatureBundle& bundle = matrix_.bundles()[bundle_index];
     const Cell* const bundle_cells = cells + layout_.bundle_offset(bundle_index);
     if (!bundle.fused()) return bundle_cells;
-    split_bundle(matrix_, bundle, bundle_cells, room);
-    const auto place = std::find(bundle.features.begin(), bundle.features.end(), feature) - bundle.features.begin();
-    return room.of(static_cast<std::size_t>(place));
+    split_bundle(matrix_, bundle, bundle_cells, bundle_scratch);
+    const auto position = std::find(bundle.features.begin(), bundle.features.end(), feature) - bundle.features.begin();
+    return bundle_scratch.of(static_cast<std::size_t>(position));
 }
 
 RoundingNoise SplitRules::rounding_noise(FeatureIndex feature) const {

@@ -79,8 +79,8 @@ public:
     /// The hessian proves that enough rows are in the child.
     bool surely_enough_rows(Cell child) const;
 
-    /// The cells of one feature, in the histogram itself or summed up in `room`.
-    const Cell* feature_cells(const Cell* cells, FeatureIndex feature, BundleCells& room) const;
+    /// The cells of one feature, in the histogram itself or summed up in `bundle_scratch`.
+    const Cell* feature_cells(const Cell* cells, FeatureIndex feature, BundleCells& bundle_scratch) const;
 
 private:
     std::vector<std::uint8_t> allowed_features(const OpenLeaf& leaf) const;

@@ -109,15 +109,15 @@ void SplitSearch::scan_bundle(std::uint32_t bundle_index, const Cell* cells, con
                               std::span<Candidate> candidates) const {
     const FeatureBundle& bundle = matrix_.bundles()[bundle_index];
     const Cell* const bundle_cells = cells + layout_.bundle_offset(bundle_index);
-    BundleCells room;
-    if (bundle.fused()) split_bundle(matrix_, bundle, bundle_cells, room);
-    for (std::size_t place = 0; place < bundle.features.size(); ++place) {
-        const FeatureIndex feature = bundle.features[place];
+    BundleCells bundle_scratch;
+    if (bundle.fused()) split_bundle(matrix_, bundle, bundle_cells, bundle_scratch);
+    for (std::size_t position = 0; position < bundle.features.size(); ++position) {
+        const FeatureIndex feature = bundle.features[position];
         Candidate& candidate = candidates[feature];
         const FeatureBins& bins = matrix_.feature(feature);
         if (bins.n_bins < 2 || (!ranking.allowed.empty() && !ranking.allowed[feature])) continue;
         const int direction = rules_.direction_of(feature);
-        const Cell* const own = bundle.fused() ? room.of(place) : bundle_cells;
+        const Cell* const own = bundle.fused() ? bundle_scratch.of(position) : bundle_cells;
         const float noise = ranking.noise == 0 ? 0.0f : rules_.noise_of(ranking, feature);
         candidate = best_candidate(bins, own, ranking.task, direction, {}, gain_to_beat(beat, noise));
         rules_.rank(candidate, ranking, noise);
@@ -131,14 +131,14 @@ Split SplitSearch::choose(const LeafCells& leaf, const Ranking& ranking, std::sp
                           Scratch& scratch, int n_threads) const {
     const SplitTask& task = ranking.task;
     std::vector<std::vector<std::uint32_t>> counts(rules_.facts().counted ? 0 : candidates.size());
-    BundleCells room;
+    BundleCells bundle_scratch;
     for (;;) {
         std::size_t best = 0;
         for (std::size_t feature = 1; feature < candidates.size(); ++feature)
             if (candidates[feature].rank > candidates[best].rank) best = feature;
         const auto feature = static_cast<FeatureIndex>(best);
         const FeatureBins& bins = matrix_.feature(feature);
-        const Cell* const own = rules_.feature_cells(leaf.cells, feature, room);
+        const Cell* const own = rules_.feature_cells(leaf.cells, feature, bundle_scratch);
         const Split split =
             rules_.facts().counted
                 ? spell_out(candidates[best], feature, bins, own, task, rules_.facts().units)

@@ -19,7 +19,7 @@ constexpr int kStartBits = 51;  // all amounts together, when the histogram is n
 constexpr double kMinTotal = 0x1p50;
 constexpr double kMaxTotal = 0x1p61;
 constexpr double kTolerance = 0x1p-40;  // of the total: what rounding may do
-// A question must be worth a millionth of the weight, or none is asked. With very unequal class weights a first stump
+// A split must be worth a millionth of the weight, or none is made. With very unequal class weights a first stump
 // that is right on a few rows more than the heavy class would otherwise have nearly all votes there are.
 constexpr double kWorth = 1e-6;
 
@@ -272,9 +272,9 @@ std::uint64_t StumpRounds::wrong_weight(std::size_t begin, std::size_t end) cons
     const std::size_t n = n_scores();
     const auto is_wrong = [&](std::size_t row) {
         const double* const scores = scores_.data() + row * n;
-        const std::size_t said =
+        const std::size_t predicted =
             n == 1 ? (scores[0] > 0) : static_cast<std::size_t>(std::max_element(scores, scores + n) - scores);
-        return said != classes_[row];
+        return predicted != classes_[row];
     };
     if (first_weights_.empty()) {
         std::uint64_t n_wrong = 0;

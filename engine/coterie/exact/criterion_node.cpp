@@ -38,7 +38,7 @@ double mean_of(std::span<const double> target, std::span<const double> weight, d
     return std::inner_product(target.begin(), target.end(), weight.begin(), 0.0) / total_weight;
 }
 
-// The weighted sum of what each row loses when the node answers `value`.
+// The weighted sum of what each row loses when the node predicts `value`.
 double total_loss(Criterion criterion, std::span<const double> target, std::span<const double> weight, double value) {
     double total = 0.0;
     for (std::size_t i = 0; i < target.size(); ++i) {

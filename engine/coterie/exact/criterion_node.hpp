@@ -1,4 +1,4 @@
-// exact/criterion_node.hpp: a node summed up: how much it weighs, how mixed it is, what it answers.
+// exact/criterion_node.hpp: a node summed up: how much it weighs, how mixed it is, what it predicts.
 #pragma once
 
 #include <span>

@@ -105,7 +105,7 @@ NodeSearch::Choice NodeSearch::choose(OpenNode& node, StopRequest& stop) {
 
 void NodeSearch::try_features(const OpenNode& node, std::span<const FeatureIndex> features, StopRequest& stop) {
     found_.assign(features.size(), {});
-    if (training_.values.pays_for(features.size())) {
+    if (training_.values.is_quicker_for(features.size())) {
         stop.check();
         return draw_all_features(node, features);
     }

@@ -32,7 +32,7 @@ struct CriterionOptions {
     std::size_t max_features = 0;                             // per split; 0: all
     std::size_t max_leaves = 0;                               // 0: as many as it takes, depth first
     std::vector<std::int8_t> monotone;                        // per feature, -1, 0 or 1; empty: none
-    std::vector<FeatureIndex> features;                       // that the tree may ask for; empty: all
+    std::vector<FeatureIndex> features;                       // that the tree may split on; empty: all
     std::vector<std::vector<FeatureIndex>> interaction_sets;  // a path stays inside one of them; empty: no limit
     std::uint64_t seed = 0;
     int n_threads = 1;

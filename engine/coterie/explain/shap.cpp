@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kBatchBytes = std::size_t{32} << 20;  // of trees that are ready at the same time
 constexpr std::size_t kBlockRows = 16;                      // that pass a tree while it is in the cache
-constexpr std::size_t kStripeRows = 4096;                   // between questions whether to stop
+constexpr std::size_t kStripeRows = 4096;                   // between two checks for a request to stop
 
 void check(const TreeSource& trees, const TableView& table) {
     require(table.columns.size() == trees.n_features, "The trees were grown on " + std::to_string(trees.n_features) +
@@ -52,7 +52,7 @@ void for_trees_and_rows(const TreeSource& trees, const TableView& table, bool fo
     }
 }
 
-// What the row's own leaf adds to its constant answer, divided among the features of its terms.
+// What the row's own leaf adds to its constant value, divided among the features of its terms.
 template <class Add>
 void for_linear_terms(const Tree& tree, const double* values, Add add) {
     if (tree.linear.empty()) return;
@@ -61,7 +61,7 @@ void for_linear_terms(const Tree& tree, const double* values, Add add) {
     const std::size_t begin = linear.first_term[leaf];
     const std::size_t end = linear.first_term[leaf + 1];
     const double more =
-        linear_answer(tree, leaf, [&](FeatureIndex feature) { return values[feature]; }) - tree.value[leaf];
+        linear_prediction(tree, leaf, [&](FeatureIndex feature) { return values[feature]; }) - tree.value[leaf];
     if (begin == end || more == 0.0) return;
     std::vector<double> parts;
     double sum = 0.0;
@@ -316,7 +316,7 @@ void add_interventional_values(const TreeSource& trees, const TableView& table, 
                 for (std::size_t other = 0; other < n_others; ++other) {
                     const double* const its = others.data() + other * d;
                     Duel(own, k, values, its, sums.data(), scratch).run();
-                    sums[d] += own.answer(leaf_of(own, its))[k];
+                    sums[d] += own.values_of(leaf_of(own, its))[k];
                 }
                 for (std::size_t i = 0; i < width; ++i) first[k * width + i] += sums[i] * share;
             }

@@ -1,8 +1,8 @@
-// explain/shap.hpp: what each feature brings to the answer for a row: Shapley values of trees, exact.
+// explain/shap.hpp: what each feature contributes to the prediction of a row: Shapley values of trees, exact.
 //
 // Two games are played. In the *path-dependent* one a feature that does not take part lets a row go both ways, in the
 // shares of the training rows. In the *interventional* one it takes the value of a row of the background, each of them
-// in turn. Answers of linear leaves count as their constant ones; what the row's own leaf adds to its constant goes to
+// in turn. Values of linear leaves count as their constant ones; what the row's own leaf adds to its constant goes to
 // the features of its terms.
 //
 // The Shapley value of a feature of a leaf's path is an integral over [0, 1] of the product, over the other features,

@@ -63,7 +63,7 @@ PreparedTree::PreparedTree(std::shared_ptr<const Tree> tree, std::size_t first_o
     const Tree& own = *tree_;
     value_.assign(own.value.size(), 0.0);
     for (NodeIndex node = 0; node < own.n_nodes(); ++node)
-        if (own.is_leaf(node)) std::ranges::copy(own.answer(node), value_.begin() + node * own.n_outputs);
+        if (own.is_leaf(node)) std::ranges::copy(own.values_of(node), value_.begin() + node * own.n_outputs);
     find_shares();
     if (for_pairs) find_paths();
     if (2 * 3 * own.n_nodes() * points_.n > kTableNumbers) return;
@@ -90,20 +90,20 @@ void PreparedTree::find_shares() {
     expected_.assign(own.n_outputs, 0.0);
     for (NodeIndex node = 0; node < n; ++node) {
         if (own.is_leaf(node)) {
-            for (std::size_t k = 0; k < own.n_outputs; ++k) expected_[k] += mass[node] * own.answer(node)[k];
+            for (std::size_t k = 0; k < own.n_outputs; ++k) expected_[k] += mass[node] * own.values_of(node)[k];
             continue;
         }
-        const auto place = std::ranges::lower_bound(features_, static_cast<FeatureIndex>(own.feature[node]));
-        const auto feature = static_cast<std::uint32_t>(place - features_.begin());
+        const auto found = std::ranges::lower_bound(features_, static_cast<FeatureIndex>(own.feature[node]));
+        const auto feature = static_cast<std::uint32_t>(found - features_.begin());
         std::uint32_t before = node;
         while (before != 0 && feature_[before] != feature) before = parent_[before];
-        questions_.push_back({.threshold = own.threshold[node],
-                              .node = node,
-                              .feature = static_cast<std::uint32_t>(own.feature[node]),
-                              .left = own.left[node],
-                              .before = before,
-                              .missing_left = own.missing_left[node] != 0,
-                              .by_levels = own.levels[node] >= 0});
+        splits_.push_back({.threshold = own.threshold[node],
+                           .node = node,
+                           .feature = static_cast<std::uint32_t>(own.feature[node]),
+                           .left = own.left[node],
+                           .before = before,
+                           .missing_left = own.missing_left[node] != 0,
+                           .by_levels = own.levels[node] >= 0});
         const double left = own.cover[own.left[node]];
         const double both = left + own.cover[own.left[node] + 1];
         for (const NodeIndex child : {own.left[node], own.left[node] + 1}) {
@@ -140,7 +140,7 @@ void PreparedTree::find_paths() {
 
 std::size_t PreparedTree::n_bytes() const {
     return (ratio_.size() + factor_.size() + 3 * share_.size() + value_.size()) * sizeof(double) +
-           (2 * parent_.size() + path_.size()) * sizeof(std::uint32_t) + questions_.size() * sizeof(Question) +
+           (2 * parent_.size() + path_.size()) * sizeof(std::uint32_t) + splits_.size() * sizeof(Split) +
            first_of_path_.size() * sizeof(std::size_t);
 }
 
@@ -164,13 +164,13 @@ ShapTree PreparedTree::view() const {
 
 void PreparedTree::find_ways(const double* values, std::uint8_t* ways) const {
     ways[0] = 0;
-    for (const Question& question : questions_) {
-        const double value = values[question.feature];
-        bool left = (value <= question.threshold) | ((value != value) & question.missing_left);
-        if (question.by_levels) left = goes_left(*tree_, question.node, value);
-        const bool failed = ways[question.before] != 0;
-        ways[question.left] = static_cast<std::uint8_t>(2 * failed | (!failed & !left));
-        ways[question.left + 1] = static_cast<std::uint8_t>(2 * failed | (!failed & left));
+    for (const Split& split : splits_) {
+        const double value = values[split.feature];
+        bool left = (value <= split.threshold) | ((value != value) & split.missing_left);
+        if (split.by_levels) left = goes_left(*tree_, split.node, value);
+        const bool failed = ways[split.before] != 0;
+        ways[split.left] = static_cast<std::uint8_t>(2 * failed | (!failed & !left));
+        ways[split.left + 1] = static_cast<std::uint8_t>(2 * failed | (!failed & left));
     }
 }
 

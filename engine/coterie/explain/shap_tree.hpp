@@ -45,7 +45,7 @@ private:
     void find_shares();
     void find_paths();
 
-    struct Question {
+    struct Split {
         double threshold;
         std::uint32_t node;
         std::uint32_t feature;
@@ -57,7 +57,7 @@ private:
 
     std::shared_ptr<const Tree> tree_;
     std::size_t first_output_;
-    std::vector<Question> questions_;
+    std::vector<Split> splits_;
     ShapPoints points_;
     std::vector<FeatureIndex> features_;
     std::vector<std::uint32_t> parent_;

@@ -51,12 +51,12 @@ GrownTree grown_tree_of(const Tree& tree, const CodeColumns& columns, const Fore
     for (NodeIndex node = 0; node < tree.n_nodes(); ++node) {
         PackedNode& packed = grown_tree.nodes.emplace_back();
         if (tree.is_leaf(node)) {
-            packed.what = PackedNode::kLeafFlag;
+            packed.condition = PackedNode::kLeafFlag;
             continue;
         }
         const auto feature = static_cast<FeatureIndex>(tree.feature[node]);
         packed.left = tree.left[node];
-        packed.what = PackedNode::question(feature, tree.missing_left[node], rows.n_levels[feature] > 0);
+        packed.condition = PackedNode::split_on(feature, tree.missing_left[node], rows.n_levels[feature] > 0);
         packed.code = code_below(*columns.features[feature], tree.threshold[node]);
     }
     return grown_tree;

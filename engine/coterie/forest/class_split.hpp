@@ -4,7 +4,7 @@
 //   cell     the weight of each class at one coarse code
 //   step     a row as a sweep meets it, in the order of codes
 //   sweep    moves rows from the right side to the left one after the other, and scores each cut on the way
-//   valid    both sides keep the rows and the weight that the options ask for
+//   valid    both sides keep the rows and the weight that the options require
 #pragma once
 
 #include <algorithm>
@@ -137,7 +137,7 @@ private:
         sweep_known(feature, steps_, false);
     }
 
-    // --- middling nodes: rows are put into the order of their cells
+    // --- medium-sized nodes: rows are put into the order of their cells
 
     void search_buckets(FeatureIndex feature) {
         const Coarse coarse = coarse_[feature];
@@ -148,7 +148,7 @@ private:
             const std::uint32_t cell = coarse(code);
             cell_of_[i] = static_cast<Code>(cell);
             touched[cell >> 6] |= std::uint64_t{1} << (cell & 63);
-            ++places_[cell];
+            ++next_of_cell_[cell];
         });
         clear_missing();
         std::uint32_t next = 0;
@@ -156,19 +156,19 @@ private:
         for (std::uint32_t word = 0; word < 4; ++word) {
             for (std::uint64_t bits = touched[word]; bits != 0; bits &= bits - 1) {
                 const std::uint32_t cell = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
-                next += std::exchange(places_[cell], next);
+                next += std::exchange(next_of_cell_[cell], next);
                 n_cells += cell != kMissingCode;
             }
         }
         if (steps_.size() < n) steps_.resize(n);
-        const std::uint32_t n_missing = touched[0] & 1 ? n_places_missing(n, touched) : 0;
+        const std::uint32_t n_missing = touched[0] & 1 ? count_missing(n, touched) : 0;
         for (std::size_t i = 0; i < n; ++i) {
             const std::uint32_t cell = cell_of_[i];
-            steps_[places_[cell]++] = {cell, node_->records[i].statistic};
+            steps_[next_of_cell_[cell]++] = {cell, node_->records[i].statistic};
         }
         for (std::uint32_t word = 0; word < 4; ++word)
             for (std::uint64_t bits = touched[word]; bits != 0; bits &= bits - 1)
-                places_[word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits))] = 0;
+                next_of_cell_[word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits))] = 0;
         for (std::uint32_t i = 0; i < n_missing; ++i) see_missing(steps_[i].statistic);
         if (n_cells == 1 && coarse.shift > 0) return search_inside(feature);
         if (n_cells + has_missing_ < 2) return;
@@ -177,11 +177,11 @@ private:
     }
 
     // Rows without a value: they come first, so the next cell begins where they end.
-    std::uint32_t n_places_missing(std::size_t n, std::array<std::uint64_t, 4> touched) const {
+    std::uint32_t count_missing(std::size_t n, std::array<std::uint64_t, 4> touched) const {
         touched[0] &= touched[0] - 1;
         for (std::uint32_t word = 0; word < 4; ++word)
             if (touched[word] != 0)
-                return places_[word * 64 + static_cast<std::uint32_t>(std::countr_zero(touched[word]))];
+                return next_of_cell_[word * 64 + static_cast<std::uint32_t>(std::countr_zero(touched[word]))];
         return static_cast<std::uint32_t>(n);
     }
 
@@ -304,7 +304,7 @@ private:
     std::vector<Weight> so_far_;  // of the cells that a sweep has passed
 
     std::vector<Step> steps_;
-    std::array<std::uint32_t, 256> places_{};
+    std::array<std::uint32_t, 256> next_of_cell_{};
     std::vector<Code> cell_of_;  // of each record
     Buffer<Weight> cells_;
     std::vector<std::uint32_t> counts_;

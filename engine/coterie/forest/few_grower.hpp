@@ -66,7 +66,7 @@ private:
             if (split.found() && writer_.gains_enough(gain))
                 split_node<kPacked>(node, split, gain, allowed);
             else if constexpr (kPacked)
-                node_at(node.node).left = writer_.place_of(node.total);
+                node_at(node.node).left = writer_.leaf_value_index(node.total);
         }
         tree.nodes.insert(tree.nodes.end(), nodes_.begin(), nodes_.begin() + n_nodes_);
         if constexpr (kPacked) return;
@@ -101,8 +101,8 @@ private:
         const Sums sums = total.sums();
         const std::size_t own = node - first_;
         PackedNode& packed = nodes_[own];
-        packed.left = PackedLeafValues::place_if_pure(total);
-        packed.what = PackedNode::kLeafFlag;
+        packed.left = PackedLeafValues::index_if_pure(total);
+        packed.condition = PackedNode::kLeafFlag;
         packed.code = 0;
         packed.share = 0;
         if constexpr (!kPacked) {
@@ -123,7 +123,7 @@ private:
         const bool is_pure = (second == 0) | (second == (total.word & ClassStatistic::kWeight));
         const bool is_small = writer_.is_small(depth, n, sums.weight);
         if constexpr (kPacked)
-            if (is_small & !is_pure) packed.left = writer_.place_of(total);
+            if (is_small & !is_pure) packed.left = writer_.leaf_value_index(total);
         n_waiting_ += !(is_pure | is_small);
     }
 

@@ -1,6 +1,6 @@
 // forest/few_search.hpp: the best split of a node of two classes whose rows are a set of one word (Gini).
 //
-// All cuts of all features that were drawn are judged without sorting rows (kernels/small_nodes.hpp).
+// All cuts of all features that were drawn are scored without sorting rows (kernels/small_nodes.hpp).
 #pragma once
 
 #include <algorithm>
@@ -100,17 +100,18 @@ private:
         kernels().row_set.codes_of(codes.column[feature], *node.set, codes_.data());
         bool has_missing = false;
         for (std::size_t i = 0; i < n; ++i) has_missing |= codes_[i] == kMissingCode;
-        if (!has_missing) return judge(kernels().small_node.cut_classes(codes_.data(), few_), feature, false, false);
+        if (!has_missing)
+            return take_if_better(kernels().small_node.cut_classes(codes_.data(), few_), feature, false, false);
         // Less one, what is missing is the greatest.
         for (std::size_t i = 0; i < n; ++i) --codes_[i];
         SmallNodeCut cut = kernels().small_node.cut_classes(codes_.data(), few_);
         ++cut.code;
-        if (judge(cut, feature, false, true)) return true;
+        if (take_if_better(cut, feature, false, true)) return true;
         for (std::size_t i = 0; i < n; ++i) ++codes_[i];
-        return judge(kernels().small_node.cut_classes(codes_.data(), few_), feature, true, true);
+        return take_if_better(kernels().small_node.cut_classes(codes_.data(), few_), feature, true, true);
     }
 
-    bool judge(SmallNodeCut cut, FeatureIndex feature, bool missing_left, bool has_missing) {
+    bool take_if_better(SmallNodeCut cut, FeatureIndex feature, bool missing_left, bool has_missing) {
         if (cut.gain < 0.0f) return false;
         varies_ = true;
         if (!(cut.gain > best_.gain)) return false;
@@ -122,7 +123,7 @@ private:
         return is_perfect(cut.gain);
     }
 
-    // Who goes left, what they statistic, and a threshold in the middle.
+    // Who goes left, their statistic, and a threshold in the middle.
     void finish(const SetNode& node, const TransposedCodes& codes, const SetWeights& weights) {
         const FeatureIndex feature = split_.feature;
         const auto greatest = static_cast<std::uint16_t>(rows_.table.features[feature].n_codes - 1);

@@ -15,7 +15,7 @@ struct BagOptions {
     std::uint64_t seed = 0;
 };
 
-/// The rows of a forest that has grown, by the codes of its group: for what is asked of them later.
+/// The rows of a forest that has grown, by the codes of its group: for what is computed of them later.
 struct ForestMemory {
     ForestRows rows;
     BagOptions bag_options;

@@ -66,7 +66,7 @@ std::shared_ptr<PackedTree> pack(const GrownTree& grown_tree, std::uint32_t n_co
     for (std::size_t node = 0; node < nodes.size(); ++node) {
         PackedNode& packed = nodes[node];
         if (packed.is_leaf())
-            packed.left = table.place_of(grown_tree.value.data() + node * n_columns);
+            packed.left = table.index_of(grown_tree.value.data() + node * n_columns);
         else
             packed.set_share(grown_tree.weight[packed.left] / grown_tree.weight[node]);
     }
@@ -159,7 +159,7 @@ void ForestTraining::draw_bag(std::uint64_t tree, std::span<const std::uint16_t>
         for (std::size_t place = 0; place < bag.counts.size(); ++place) bag.counts[place] = given[rows.order[place]];
     const bool balances = options_.tree.balance_bag && rows.targets.are_classes();
     const std::vector<double> class_factor = balances ? balancing_factors(rows, bag.counts) : std::vector<double>{};
-    // Whether a row was drawn is a question that no processor can foresee: nothing here branches on it.
+    // Whether a row was drawn no processor can foresee: nothing here branches on it.
     const std::size_t n = bag.counts.size();
     bag.in.resize(n);
     bag.weight.resize(n);
@@ -289,7 +289,7 @@ void ForestTraining::grow_some(std::size_t n_trees, std::span<const std::uint16_
                 const std::lock_guard hold(lock);
                 idle.push_back(worker);
             }
-            grown.bring(i, std::move(tree));
+            grown.add(i, std::move(tree));
         });
         done += n;
     }

@@ -174,16 +174,16 @@ private:
     void split(Open open) {
         for (std::size_t draw = 0; open.n_constant < features_.size(); ++draw) {
             const auto left = static_cast<std::uint32_t>(features_.size() - open.n_constant);
-            const std::size_t place =
+            const std::size_t index =
                 open.n_constant + random_below(seed_, Purpose::feature_draw, open.position(draw), left);
-            const FeatureIndex feature = features_[place];
+            const FeatureIndex feature = features_[index];
             table_.columns[feature].read({rows_.data() + open.begin, open.end - open.begin}, values_.data(), 1);
             const bool is_nominal = table_.n_levels[feature] > 0;
             if (auto drawn = is_nominal ? drawn_levels(open) : drawn_threshold(open)) {
                 write(open, feature, *drawn);
                 return;
             }
-            std::swap(features_[place], features_[open.n_constant++]);
+            std::swap(features_[index], features_[open.n_constant++]);
         }
     }
 

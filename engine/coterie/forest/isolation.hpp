@@ -1,7 +1,7 @@
 // forest/isolation.hpp: trees that part rows at random until each is alone, or the tree is deep enough.
 //
 // A row that is unlike the others is alone after few splits, so the length of its path says how unusual it is (Liu,
-// Ting and Zhou, Isolation forest, 2008). A node answers with the expected length of a path that ends in it: its depth,
+// Ting and Zhou, Isolation forest, 2008). A node predicts the expected length of a path that ends in it: its depth,
 // and what a tree of its rows would add on average. A score is thus a sum over trees, like any other prediction.
 //
 // Words

@@ -13,12 +13,12 @@
 
 namespace coterie {
 
-/// Equal leaf values of classes share a place, and most are equal: the leaf is pure.
+/// Equal leaf values of classes share an entry, and most are equal: the leaf is pure.
 class LeafValueTable {
 public:
     LeafValueTable(std::uint32_t n_columns, bool share) : n_columns_(n_columns), share_(share) {}
 
-    std::uint32_t place_of(const double* value) {
+    std::uint32_t index_of(const double* value) {
         if (!share_) return add(value);
         // Of two classes, nearly all leaf values are one of them.
         if (n_columns_ == 2 && std::min(value[0], value[1]) == 0.0 && std::max(value[0], value[1]) == 1.0) {
@@ -48,16 +48,16 @@ private:
     }
 
     std::uint32_t add(const double* value) {
-        const auto place = static_cast<std::uint32_t>(leaf_values.size() / n_columns_);
+        const auto index = static_cast<std::uint32_t>(leaf_values.size() / n_columns_);
         leaf_values.insert(leaf_values.end(), value, value + n_columns_);
-        return place;
+        return index;
     }
 
     std::uint32_t n_columns_;
     bool share_;
     std::map<std::vector<double>, std::uint32_t> known_;
     std::array<std::uint32_t, 2> pure_{kNone, kNone};
-    std::array<std::uint32_t, 256> recent_{};  // places, by a hash of their values: most need no look at the others
+    std::array<std::uint32_t, 256> recent_{};  // indices, by a hash of their values: most need no look at the others
 };
 
 }  // namespace coterie

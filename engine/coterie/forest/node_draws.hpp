@@ -58,7 +58,7 @@ public:
     }
 
 private:
-    // One more of many, to place i.
+    // One more of many, to position i.
     void swap_in(std::vector<FeatureIndex>& features, std::size_t i) {
         const std::uint64_t drawn = bits(i);
         const std::size_t other = i + static_cast<std::size_t>(((drawn >> 32) * (features.size() - i)) >> 32);

@@ -184,7 +184,7 @@ protected:
         return Statistic::kWhole && !kCountRows && extent_ > kFewRows && (node_->ranked || !has_levels_);
     }
 
-    // Both sides keep the rows and the weight that the options ask for.
+    // Both sides keep the rows and the weight that the options require.
     bool is_valid(double left_weight, std::size_t n_left) const {
         if constexpr (kCountRows) {
             if (n_left < options_.min_rows_leaf || n_rows() - n_left < options_.min_rows_leaf) return false;

@@ -14,20 +14,20 @@
 
 namespace coterie::sums {
 
-/// The leaf values of a tree of two classes that is packed while it grows: pure leaves have the first two places.
+/// The leaf values of a tree of two classes that is packed while it grows: those of pure leaves are the first two.
 class PackedLeafValues {
 public:
     PackedLeafValues() : table_(2, true) {
-        for (const std::uint64_t word : {std::uint64_t{1}, std::uint64_t{1} << 32 | 1}) place_of({word});
+        for (const std::uint64_t word : {std::uint64_t{1}, std::uint64_t{1} << 32 | 1}) index_of({word});
     }
-    std::uint32_t place_of(ClassStatistic total) {
+    std::uint32_t index_of(ClassStatistic total) {
         const Sums sums = total.sums();
         const double mean = sums.sum / sums.weight;
         const double value[2] = {1.0 - mean, mean};
-        return table_.place_of(value);
+        return table_.index_of(value);
     }
-    /// Of a leaf that is pure; any place otherwise.
-    static std::uint32_t place_if_pure(ClassStatistic total) { return total.word >> 32 != 0; }
+    /// Of a leaf that is pure; any index otherwise.
+    static std::uint32_t index_if_pure(ClassStatistic total) { return total.word >> 32 != 0; }
     std::vector<double> take() { return std::move(table_.leaf_values); }
 
 private:
@@ -57,7 +57,7 @@ public:
         if (packs_) tree_.leaf_values = leaf_values_.take();
     }
 
-    /// Whether the options leave such a node a leaf. No branch: growers of small nodes ask it of every node.
+    /// Whether the options leave such a node a leaf. No branch: growers of small nodes call it for every node.
     bool is_small(std::uint32_t depth, std::size_t n_rows, double weight) const {
         return (depth >= options_.max_depth) | (n_rows < options_.min_rows_split) |
                (n_rows < 2 * options_.min_rows_leaf) | (weight < 2 * options_.min_weight_leaf);
@@ -67,7 +67,7 @@ public:
     /// A leaf so far, whose value is still to be pushed.
     NodeIndex add(double weight) {
         const auto node = static_cast<NodeIndex>(tree_.nodes.size());
-        tree_.nodes.push_back({.left = 0, .what = PackedNode::kLeafFlag});
+        tree_.nodes.push_back({.left = 0, .condition = PackedNode::kLeafFlag});
         if (packs_) return node;
         tree_.weight.push_back(weight);
         tree_.gain.push_back(0.0);
@@ -85,15 +85,15 @@ public:
 
     /// A node stays a leaf.
     void close(NodeIndex node, ClassStatistic total) {
-        if (packs_) tree_.nodes[node].left = place_of(total);
+        if (packs_) tree_.nodes[node].left = leaf_value_index(total);
     }
-    std::uint32_t place_of(ClassStatistic total) { return leaf_values_.place_of(total); }
+    std::uint32_t leaf_value_index(ClassStatistic total) { return leaf_values_.index_of(total); }
 
     /// `code`: the last that goes left.
     void write_rule(PackedNode& node, NodeIndex left, FeatureIndex feature, std::uint32_t code,
                     bool missing_left) const {
         node.left = left;
-        node.what = PackedNode::question(feature, missing_left, rows_.n_levels[feature] > 0);
+        node.condition = PackedNode::split_on(feature, missing_left, rows_.n_levels[feature] > 0);
         node.code = static_cast<std::uint16_t>(code);
     }
     /// Of a split in a tree that is packed.

@@ -29,10 +29,10 @@ void for_target(const ForestRows& rows, std::size_t place, Add add) {
 
 void remove_splits(GrownTree& grown_tree, const std::vector<std::uint8_t>& kept, std::uint32_t n_columns) {
     GrownTree small;
-    std::vector<NodeIndex> place(grown_tree.nodes.size(), 0);
+    std::vector<NodeIndex> new_index(grown_tree.nodes.size(), 0);
     const auto copy = [&](NodeIndex node) {
-        place[node] = static_cast<NodeIndex>(small.nodes.size());
-        small.nodes.push_back({.left = 0, .what = PackedNode::kLeafFlag});
+        new_index[node] = static_cast<NodeIndex>(small.nodes.size());
+        small.nodes.push_back({.left = 0, .condition = PackedNode::kLeafFlag});
         small.weight.push_back(grown_tree.weight[node]);
         small.gain.push_back(0.0);
         const auto value = grown_tree.value.begin() + static_cast<std::ptrdiff_t>(std::size_t{node} * n_columns);
@@ -47,8 +47,8 @@ void remove_splits(GrownTree& grown_tree, const std::vector<std::uint8_t>& kept,
         if (old.is_leaf() || !kept[node]) continue;
         PackedNode split = old;
         split.left = static_cast<NodeIndex>(small.nodes.size());
-        small.nodes[place[node]] = split;
-        small.gain[place[node]] = grown_tree.gain[node];
+        small.nodes[new_index[node]] = split;
+        small.gain[new_index[node]] = grown_tree.gain[node];
         copy(old.left);
         copy(old.left + 1);
         stack.push_back(old.left + 1);
@@ -56,9 +56,10 @@ void remove_splits(GrownTree& grown_tree, const std::vector<std::uint8_t>& kept,
     }
     for (NodeIndex node = 0; node < grown_tree.nodes.size(); ++node) {  // children come after their parent
         const PackedNode& old = grown_tree.nodes[node];
-        if (!old.is_leaf() && small.nodes[place[node]].is_leaf()) place[old.left] = place[old.left + 1] = place[node];
+        if (!old.is_leaf() && small.nodes[new_index[node]].is_leaf())
+            new_index[old.left] = new_index[old.left + 1] = new_index[node];
     }
-    for (NodeIndex& leaf : grown_tree.out_leaf) leaf = place[leaf];
+    for (NodeIndex& leaf : grown_tree.out_leaf) leaf = new_index[leaf];
     small.out_leaf = std::move(grown_tree.out_leaf);
     small.ranks = std::move(grown_tree.ranks);
     grown_tree = std::move(small);

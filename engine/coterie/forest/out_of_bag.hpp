@@ -9,7 +9,7 @@ namespace coterie {
 /// outputs whose most likely class is wrong. Of numbers: the mean squared error.
 double loss_of(const ForestRows& rows, std::size_t place, const double* prediction, double n = 1.0);
 
-/// Answers of the trees to the rows they did not see, added up tree by tree.
+/// Predictions of the trees for the rows they did not see, added up tree by tree.
 class OutOfBag {
 public:
     explicit OutOfBag(const ForestRows& rows);
@@ -43,7 +43,7 @@ private:
     std::vector<double> errors_;
 };
 
-/// The grown_tree without the splits that cost more than they bring (Breiman's cost-complexity pruning).
+/// The grown_tree without the splits that cost more than they gain (Breiman's cost-complexity pruning).
 void prune_by_cost(GrownTree& grown_tree, double alpha, std::uint32_t n_columns);
 
 /// The grown_tree without the branches whose error on the given rows out of the bag is no less than their top would.

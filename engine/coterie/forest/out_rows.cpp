@@ -8,7 +8,7 @@
 namespace coterie {
 namespace {
 
-constexpr std::size_t kSteps = 8;  // between two questions who has arrived
+constexpr std::size_t kSteps = 8;  // between two checks for lanes that have arrived
 
 // Missing values of a node go right by kLessOne, where there are any.
 LaidNode laid_out(const PackedNode& node, std::uint32_t own, bool missing) {

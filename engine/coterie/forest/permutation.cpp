@@ -20,9 +20,9 @@ public:
         for (std::size_t i = 0; i < places_.size(); ++i)
             for (std::size_t feature = 0; feature < d_; ++feature)
                 codes_[i * d_ + feature] = rows_.code(places_[i], feature);
-        asked_.assign(d_, 0);
+        is_used_.assign(d_, 0);
         for (const PackedNode& node : tree.nodes)
-            if (!node.is_leaf()) asked_[node.feature()] = 1;
+            if (!node.is_leaf()) is_used_[node.feature()] = 1;
         passed_.resize(places_.size());
         base_.resize(places_.size());
         for (std::size_t i = 0; i < places_.size(); ++i) {
@@ -31,7 +31,7 @@ public:
         }
     }
 
-    bool asks(std::size_t feature) const { return asked_[feature]; }
+    bool splits_on(std::size_t feature) const { return is_used_[feature]; }
 
     // The mean increase of the loss when the rows swap their codes of a feature.
     double increase(std::size_t feature, std::uint64_t seed, std::vector<std::uint32_t>& order) const {
@@ -76,7 +76,7 @@ private:
     std::vector<RowIndex> places_;
     std::size_t d_;
     std::vector<std::uint16_t> codes_;
-    std::vector<std::uint8_t> asked_;
+    std::vector<std::uint8_t> is_used_;
     std::vector<std::uint64_t> passed_;  // features on a row's way, by number modulo 64
     std::vector<double> base_;
     double weight_ = 0.0;
@@ -105,7 +105,7 @@ std::vector<double> permutation_increases(const ForestMemory& memory, const Pack
             const TreeOnItsRows tree(memory, forest, forest.tree(first_tree + number), std::move(places));
             std::vector<std::uint32_t> order;
             for (std::size_t feature = 0; feature < d; ++feature) {
-                if (!tree.asks(feature)) continue;
+                if (!tree.splits_on(feature)) continue;
                 double sum = 0.0;
                 for (std::size_t repeat = 0; repeat < n_repeats; ++repeat)
                     sum += tree.increase(feature, mix(mix(seed + number) + feature * n_repeats + repeat), order);

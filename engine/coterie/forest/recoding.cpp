@@ -48,7 +48,7 @@ Recoding::Recoding(const ForestRows& rows, GrownTrees trees, int n_threads)
     parallel_for(trees.size(), n_threads, [&](std::size_t tree) {
         for (const PackedNode& node : trees[tree]->nodes) {
             // Most are known to be used, and a line that nobody writes to can be in the caches of all threads.
-            std::atomic<std::uint8_t>& mark = used[place_of(node)];
+            std::atomic<std::uint8_t>& mark = used[index_of(node)];
             if (mark.load(std::memory_order_relaxed) == 0) mark.store(1, std::memory_order_relaxed);
         }
     });
@@ -78,8 +78,8 @@ void Recoding::keep_used(const ForestRows& rows, std::size_t feature, const std:
 
 void Recoding::apply(PackedTree& tree) const {
     for (PackedNode& node : tree.nodes.own()) {
-        const std::size_t place = place_of(node);
-        node.code = place != 0 ? code_[place] : node.code;
+        const std::size_t index = index_of(node);
+        node.code = index != 0 ? code_[index] : node.code;
     }
 }
 

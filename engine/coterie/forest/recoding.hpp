@@ -24,9 +24,9 @@ public:
 
 private:
     /// Where the code of a split on a number is, or 0. Every other node is a leaf: nothing here branches on that.
-    std::size_t place_of(const PackedNode& node) const {
-        const bool asks = (node.what & (PackedNode::kLeafFlag | PackedNode::kNominal)) == 0;
-        return (first_[node.feature()] + node.code) & (0 - std::size_t{asks});
+    std::size_t index_of(const PackedNode& node) const {
+        const bool compares = (node.condition & (PackedNode::kLeafFlag | PackedNode::kNominal)) == 0;
+        return (first_[node.feature()] + node.code) & (0 - std::size_t{compares});
     }
     void keep_used(const ForestRows& rows, std::size_t feature, const std::atomic<std::uint8_t>* is_used);
 

@@ -47,8 +47,8 @@ struct ForestTreeOptions {
     bool prune_out_of_bag = false;
 };
 
-/// Asks whether to stop while trees grow on several threads: only the thread that called may put the question, and when
-/// it is to stop all do.
+/// Checks whether to stop while trees grow on several threads: only the calling thread may run the check, and when it
+/// is to stop all do.
 class Cancellation {
 public:
     Cancellation(StopRequest& stop, std::atomic<bool>& stopped, bool is_caller)
@@ -65,7 +65,7 @@ public:
         }
     }
 
-    /// Runs work that puts the question itself; nobody asks on other threads.
+    /// Runs work that checks by itself; on other threads nothing is checked.
     template <class Work>
     auto run(Work work) {
         StopRequest nobody;
@@ -102,7 +102,7 @@ struct GrownTree {
     std::vector<std::uint16_t> ranks;  // of levels, as PackedTree has them
     std::vector<NodeIndex> out_leaf;   // the leaf of each place of Bag::out
 
-    // A grower of two classes may pack the nodes itself if nobody asks for more: leaves name their leaf value, splits
+    // A grower of two classes may pack the nodes itself if no more is needed: leaves name their leaf value, splits
     // know the share of their left side, and only the root has a weight.
     std::vector<double> leaf_values;
     std::vector<double> importances;  // per feature

@@ -4,11 +4,11 @@
 // order. Both are quickest if codes lie by column and nothing is moved.
 //
 // Steps
-//   1. A level holds some rows by column. The nodes of a subtree are sets of its rows; each split reads the columns of
-//      the features that were drawn from the first row of the level to the last.
-//   2. A node of less than a sixth of the rows would waste that: its rows become the next level, and so on.
+//   1. A block holds some rows by column. The nodes of a subtree are sets of its rows; each split reads the columns of
+//      the features that were drawn from the first row of the block to the last.
+//   2. A node of less than a sixth of the rows would waste that: its rows become the next block, and so on.
 //   3. At 64 rows a set is one word (few_grower.hpp).
-// The first level is the table itself, which all trees share.
+// The first block is the table itself, which all trees share.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,8 @@
 
 namespace coterie::sums {
 
-inline constexpr std::size_t kNarrow = 6;        // a level has at most so many times the rows of a node
-inline constexpr std::size_t kAskedRows = 2048;  // nodes with more rows ask whether to stop
+inline constexpr std::size_t kNarrow = 6;          // a block has at most so many times the rows of a node
+inline constexpr std::size_t kCheckedRows = 2048;  // nodes with more rows check whether to stop
 
 template <class Score>
 class SetGrower final : public SumTreeGrower {
@@ -77,7 +77,7 @@ private:
     };
 
     /// Rows by column, and the sets of the nodes that wait.
-    struct Level {
+    struct ColumnBlock {
         TransposedCodes codes;
         SetWeights weights;
         const RowIndex* rows = nullptr;
@@ -91,7 +91,7 @@ private:
         Buffer<RowIndex> waiting;
         std::size_t n_waiting = 0;
 
-        explicit Level(std::size_t n_features) : transposed(n_features) {}
+        explicit ColumnBlock(std::size_t n_features) : transposed(n_features) {}
 
         void start(const RowIndex* all, std::size_t n) {
             rows = all;
@@ -123,9 +123,9 @@ private:
         return {second << 32 | (second + weight(0, second_))};
     }
 
-    Level& level_at(std::size_t depth) {
-        while (levels_.size() <= depth) levels_.push_back(std::make_unique<Level>(rows_.n_features()));
-        return *levels_[depth];
+    ColumnBlock& block_at(std::size_t depth) {
+        while (blocks_.size() <= depth) blocks_.push_back(std::make_unique<ColumnBlock>(rows_.n_features()));
+        return *blocks_[depth];
     }
 
     bool is_leaf(const Node& node) const {
@@ -138,79 +138,79 @@ private:
     }
 
     template <class RowOf>
-    SetWeights weigh(Level& level, std::size_t n, std::size_t second, RowOf row_of) {
+    SetWeights weigh(ColumnBlock& block, std::size_t n, std::size_t second, RowOf row_of) {
         if (all_once_) return {nullptr, 0, second};
-        return level.weight_sets.weigh(n, second,
+        return block.weight_sets.weigh(n, second,
                                        [&](std::size_t i) { return std::uint32_t{bag_->counts[row_of(i)]}; });
     }
 
-    // All places are the rows of the first level, and the bag is a set of them.
+    // All places are the rows of the first block, and the bag is a set of them.
     void grow_table(const Node& root) {
-        Level& level = level_at(0);
+        ColumnBlock& block = block_at(0);
         const std::size_t n = rows_.n_places();
-        level.weights = weigh(level, n, second_, [](std::size_t i) { return i; });
-        level.start(columns_.places(), n);
+        block.weights = weigh(block, n, second_, [](std::size_t i) { return i; });
+        block.start(columns_.places(), n);
         table_columns_ = columns_.columns();
         ranked_.resize(nominal_.size());
         for (std::size_t k = 0; k < nominal_.size(); ++k) {
             const Code* const levels = table_columns_[nominal_[k]];
             const std::uint16_t* const ranks = ranks_of(nominal_[k]);
-            ranked_[k].resize(level.n_words * kSetRows);
+            ranked_[k].resize(block.n_words * kSetRows);
             for (std::size_t i = 0; i < n; ++i) ranked_[k][i] = ranks[levels[i]];
             table_columns_[nominal_[k]] = ranked_[k].data();
         }
-        level.codes = {table_columns_.data(), level.n_words};
-        RowSet* const all = level.set(0);
-        fill_set(all, level.n_words, bag_->in.size() == n ? n : 0);
+        block.codes = {table_columns_.data(), block.n_words};
+        RowSet* const all = block.set(0);
+        fill_set(all, block.n_words, bag_->in.size() == n ? n : 0);
         if (bag_->in.size() < n)
             for (const RowIndex place : bag_->in) all[place / kSetRows] |= RowSet{1} << (place % kSetRows);
-        grow_level(0, root);
+        grow_block(0, root);
     }
 
     void grow_rows(std::size_t depth, std::span<const RowIndex> rows, const Node& node) {
-        if (rows.size() > kAskedRows) cancellation_->check();
-        Level& level = level_at(depth);
-        level.transposed.turn(rows_.table.codes.data(), rows_.table.row_stride, rows);
-        for (const FeatureIndex feature : nominal_) level.transposed.rank(feature, ranks_of(feature), rows.size());
+        if (rows.size() > kCheckedRows) cancellation_->check();
+        ColumnBlock& block = block_at(depth);
+        block.transposed.transpose(rows_.table.codes.data(), rows_.table.row_stride, rows);
+        for (const FeatureIndex feature : nominal_) block.transposed.rank(feature, ranks_of(feature), rows.size());
         const auto second = std::ranges::lower_bound(rows, static_cast<RowIndex>(second_));
-        level.weights = weigh(level, rows.size(), static_cast<std::size_t>(second - rows.begin()),
+        block.weights = weigh(block, rows.size(), static_cast<std::size_t>(second - rows.begin()),
                               [&](std::size_t i) { return rows[i]; });
         if (rows.size() <= kSetRows) {
-            few_.grow(node, rows.size(), level.transposed.codes(), level.weights, search_, allowed_, factor_);
+            few_.grow(node, rows.size(), block.transposed.codes(), block.weights, search_, allowed_, factor_);
         } else {
-            level.start(rows.data(), rows.size());
-            level.codes = level.transposed.codes();
-            fill_set(level.set(0), level.n_words, rows.size());
-            grow_level(depth, node);
+            block.start(rows.data(), rows.size());
+            block.codes = block.transposed.codes();
+            fill_set(block.set(0), block.n_words, rows.size());
+            grow_block(depth, node);
         }
     }
 
-    // The first set of the level has the rows of the node.
-    void grow_level(std::size_t depth, const Node& top) {
-        Level& level = *levels_[depth];
+    // The first set of the block has the rows of the node.
+    void grow_block(std::size_t depth, const Node& top) {
+        ColumnBlock& block = *blocks_[depth];
         const std::size_t n_before = stack_.size();
-        level.n_sets = 1;
+        block.n_sets = 1;
         stack_.push_back({top, true});
         while (stack_.size() > n_before) {
             const Waiting next = stack_.back();
             stack_.pop_back();
             if (next.is_set)
-                grow_set(level, next);
+                grow_set(block, next);
             else
-                grow_rows(depth + 1, level.take(next.n_rows), next);
+                grow_rows(depth + 1, block.take(next.n_rows), next);
         }
     }
 
-    void grow_set(Level& level, const Node& node) {
-        const std::size_t slot = --level.n_sets;
-        RowSet* const set = level.set(slot);
+    void grow_set(ColumnBlock& block, const Node& node) {
+        const std::size_t slot = --block.n_sets;
+        RowSet* const set = block.set(slot);
         const SetSplit& split =
-            search_.find({set, node.total, node.n_rows}, level.codes, level.weights, allowed_.features(node.state));
+            search_.find({set, node.total, node.n_rows}, block.codes, block.weights, allowed_.features(node.state));
         const double gain = split.gain * factor_;
         if (!split.found() || !writer_.gains_enough(gain)) return writer_.close(node.node, node.total);
         const FeatureIndex feature = split.feature;
-        kernels().row_set.partition(level.codes.column[feature], level.n_words, split.cut.shift, split.cut.last, set,
-                                    level.set(slot + 1));
+        kernels().row_set.partition(block.codes.column[feature], block.n_words, split.cut.shift, split.cut.last, set,
+                                    block.set(slot + 1));
         const ClassStatistic right_total{node.total.word - split.left.word};
         const NodeIndex child = writer_.add(split.left.sums());
         writer_.add(right_total.sums());
@@ -224,19 +224,19 @@ private:
         const Node left{{child, node.depth + 1, state, split.left}, split.n_left};
         const Node right{{child + 1, node.depth + 1, state, right_total}, node.n_rows - split.n_left};
         // The right side is in the slot of the node, the left one in the next.
-        open(level, right, slot);
-        open(level, left, slot + 1);
+        open(block, right, slot);
+        open(block, left, slot + 1);
     }
 
-    void open(Level& level, const Node& node, std::size_t slot) {
+    void open(ColumnBlock& block, const Node& node, std::size_t slot) {
         if (is_leaf(node)) {
             writer_.close(node.node, node.total);
-        } else if (node.n_rows <= level.narrow) {
-            level.put(slot);
+        } else if (node.n_rows <= block.narrow) {
+            block.put(slot);
             stack_.push_back({node, false});
         } else {
-            if (slot != level.n_sets) std::swap(level.sets[slot], level.sets[level.n_sets]);
-            ++level.n_sets;
+            if (slot != block.n_sets) std::swap(block.sets[slot], block.sets[block.n_sets]);
+            ++block.n_sets;
             stack_.push_back({node, true});
         }
     }
@@ -260,8 +260,8 @@ private:
     bool all_once_ = false;  // no row of the bag weighs more than 1
     double factor_ = 1.0;    // from a gain of the score to a share of the impurity
     std::vector<Waiting> stack_;
-    std::vector<std::unique_ptr<Level>> levels_;
-    std::vector<const Code*> table_columns_;  // of the first level
+    std::vector<std::unique_ptr<ColumnBlock>> blocks_;
+    std::vector<const Code*> table_columns_;  // of the first block
     std::vector<Buffer<Code>> ranked_;        // those of nominal features
 };
 

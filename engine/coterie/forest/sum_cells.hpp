@@ -36,7 +36,7 @@ public:
     }
 
 protected:
-    // --- middling nodes: by the cells that are touched
+    // --- medium-sized nodes: by the cells that are touched
 
     void search_touched(FeatureIndex feature) {
         const Coarse coarse = coarse_[feature];

@@ -1,8 +1,8 @@
 // forest/sum_cuts.hpp: the cuts of a feature in a node of a sum tree, and their scores.
 //
 // Words
-//   cut      a place between two neighbouring codes (or cells) of a node; `left_*` hold what lies before each cut
-//   valid    both sides keep the rows and the weight that the options ask for
+//   cut      a boundary between two neighbouring codes (or cells) of a node; `left_*` hold what lies before each cut
+//   valid    both sides keep the rows and the weight that the options require
 #pragma once
 
 #include <algorithm>

@@ -240,7 +240,7 @@ private:
             rows[i] = view.records[i].row;
             if (view.records[i].statistic.word >> 32 != 0) second = i;
         }
-        transposed_.turn(view.codes, stride_, {rows.data(), job.size()});
+        transposed_.transpose(view.codes, stride_, {rows.data(), job.size()});
         const SetWeights weights = weights_.weigh(job.size(), second, [&](std::size_t i) {
             return static_cast<std::uint32_t>(view.records[i].statistic.word);
         });
@@ -249,7 +249,7 @@ private:
                   allowed_, factor(job.scale) / total_weight_);
     }
 
-    // What can be told without a look at the records.
+    // What is known without a look at the records.
     bool is_leaf(const Job& job) const {
         if (writer_.is_small(job.depth, job.size(), job.total.weight())) return true;
         if constexpr (std::is_same_v<Statistic, ClassStatistic>) {

@@ -1,4 +1,4 @@
-// forest/transposed_rows.hpp: the rows of a subtree, column by column, and what they statistic, bit by bit
+// forest/transposed_rows.hpp: the rows of a subtree, column by column, and their weights, bit by bit
 // (kernels/row_sets.hpp).
 #pragma once
 
@@ -57,9 +57,9 @@ public:
 
     TransposedCodes codes() const { return {columns_.data(), n_words_}; }
 
-    void turn(const Code* codes, std::size_t stride, std::span<const RowIndex> rows) {
+    void transpose(const Code* codes, std::size_t stride, std::span<const RowIndex> rows) {
         n_words_ = words_of(rows.size());
-        // An odd number of words: columns whose lines compete for the same places of a cache would be transposed
+        // An odd number of words: columns whose lines compete for the same sets of a cache would be transposed
         // slowly.
         const std::size_t column_stride = (n_words_ | 1) * kSetRows;
         const std::size_t room = (columns_.size() + 7) / 8 * 8 * column_stride;

@@ -44,29 +44,29 @@ constexpr std::array<AddBlock, kMaxWidth> by_width(std::index_sequence<Widths...
     return {add_block<Stride, Widths + 1>...};
 }
 
-template <std::size_t... Places>
-constexpr auto by_stride(std::index_sequence<Places...>) {
-    return std::array{by_width<kStrides[Places]>(std::make_index_sequence<kMaxWidth>())...};
+template <std::size_t... Indices>
+constexpr auto by_stride(std::index_sequence<Indices...>) {
+    return std::array{by_width<kStrides[Indices]>(std::make_index_sequence<kMaxWidth>())...};
 }
 
 constexpr auto kAddBlock = by_stride(std::make_index_sequence<kStrides.size()>());
 
 AddBlock add_block_for(std::size_t stride, std::size_t width) {
-    const auto place = std::find(kStrides.begin(), kStrides.end(), stride) - kStrides.begin();
-    return kAddBlock[static_cast<std::size_t>(place)][width - 1];
+    const auto index = std::find(kStrides.begin(), kStrides.end(), stride) - kStrides.begin();
+    return kAddBlock[static_cast<std::size_t>(index)][width - 1];
 }
 
 }  // namespace
 
 ClassSums::ClassSums(const BinnedMatrix& matrix, std::size_t n_classes) : matrix_(matrix), n_classes_(n_classes) {
     const std::vector<FeatureBundle>& bundles = matrix.bundles();
-    places_.resize(matrix.n_features());
+    digits_.resize(matrix.n_features());
     for (std::uint32_t bundle = 0; bundle < bundles.size(); ++bundle) {
         int unit = 1;
-        for (std::size_t place = 0; place < bundles[bundle].features.size(); ++place) {
-            places_[bundles[bundle].features[place]] = {
-                .bundle = bundle, .unit = unit, .first_bin = bundles[bundle].first_bin[place]};
-            unit *= matrix.base(bundles[bundle], place);
+        for (std::size_t position = 0; position < bundles[bundle].features.size(); ++position) {
+            digits_[bundles[bundle].features[position]] = {
+                .bundle = bundle, .unit = unit, .first_bin = bundles[bundle].first_bin[position]};
+            unit *= matrix.base(bundles[bundle], position);
         }
     }
     for (std::uint32_t panel = 0; panel < matrix.panels().size(); ++panel) {
@@ -110,7 +110,7 @@ void ClassSums::add(std::span<const RowIndex> rows, const ClassIndex* classes, c
 }
 
 void ClassSums::of_feature(FeatureIndex feature, const Amount* sums, std::vector<Amount>& out) const {
-    const auto [bundle, unit, first_bin] = places_[feature];
+    const auto [bundle, unit, first_bin] = digits_[feature];
     const int n_bins = matrix_.feature(feature).n_bins;
     const int n_codes = matrix_.bundles()[bundle].n_codes;
     out.assign(static_cast<std::size_t>(n_bins) * n_classes_, 0);

@@ -37,7 +37,7 @@ private:
         std::size_t stride;  // from bundle to bundle; those of the next class follow those of all bundles
         std::size_t offset;
     };
-    struct Place {
+    struct FeatureDigit {
         std::uint32_t bundle;
         int unit;  // of the feature's digit in the bundle's code
         Bin first_bin;
@@ -49,7 +49,7 @@ private:
     std::vector<ClassTile> tiles_;
     std::vector<std::size_t> bundle_offsets_;
     std::vector<std::size_t> class_strides_;  // by bundle
-    std::vector<Place> places_;               // by feature
+    std::vector<FeatureDigit> digits_;        // by feature
 };
 
 }  // namespace coterie

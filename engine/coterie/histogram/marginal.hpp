@@ -14,9 +14,9 @@ namespace coterie {
 /// Where the cells of one feature of a bundle are, each followed by zeros up to a multiple of 8.
 struct BundleCells {
     std::array<Cell, 4 * kMaxBins> cells;
-    std::array<std::uint16_t, kMaxBins> offset;  // by the feature's place in the bundle
+    std::array<std::uint16_t, kMaxBins> offset;  // by the feature's position in the bundle
 
-    const Cell* of(std::size_t place) const { return cells.data() + offset[place]; }
+    const Cell* of(std::size_t position) const { return cells.data() + offset[position]; }
 };
 
 /// Fills `out` with the cells of every feature of a fused bundle.

@@ -16,7 +16,7 @@
 
 namespace coterie {
 
-/// Bytes that the histograms of a tree may have when nothing else is said: COTERIE_HISTOGRAM_MEMORY mebibytes if that
+/// Bytes that the histograms of a tree may have by default: COTERIE_HISTOGRAM_MEMORY mebibytes if that
 /// is set in the environment, else an eighth of the memory of the machine.
 std::size_t default_histogram_bytes();
 

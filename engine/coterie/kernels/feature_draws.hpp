@@ -16,7 +16,7 @@ struct FeatureChoice {
     const std::uint32_t* features = nullptr;  // n of them
     std::size_t n = 0;                        // kMaxChoices at most
     std::size_t n_drawn = 0;
-    std::uint64_t left = 0;  // places in `features`, one bit each
+    std::uint64_t left = 0;  // positions in `features`, one bit each
 };
 
 /// The hash of a draw.

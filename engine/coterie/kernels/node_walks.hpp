@@ -1,8 +1,9 @@
-// kernels/node_walks.hpp: many rows of codes in the tree of a forest: its nodes laid out for them, and the first
-// levels.
+// kernels/node_walks.hpp: many rows of codes in the tree of a forest: its nodes laid out for them, and the top of
+// the tree.
 //
-// The first twelve levels are blocks of three. A block compares a row with all its seven nodes at once, and the seven
-// answers are the way to one of the eight blocks below it: four steps, the same for every row, and no branch.
+// Nodes of depths below twelve are in blocks of seven, of three depths. A block compares a row with all its nodes at
+// once, and the seven results are the way to one of the eight blocks below it: four steps, the same for every row, and
+// no branch.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 
 namespace coterie {
 
-/// Three levels of a tree: the nodes below entry i are entries 2i and 2i + 1, entry 1 is the first. A row goes right
+/// Seven nodes of three depths: those below entry i are entries 2i and 2i + 1, entry 1 is the first. A row goes right
 /// where its code in the column is above the node's.
 struct alignas(32) NodeBlock {
     static constexpr std::size_t kEntries = 8;
@@ -21,7 +22,7 @@ struct alignas(32) NodeBlock {
 };
 
 inline constexpr std::size_t kTopBlocks =
-    1 + 8 + 64 + 512;  // level after level; below block i of a level: 8i to 8i + 7
+    1 + 8 + 64 + 512;  // row of blocks after row; below block i of a row: 8i to 8i + 7
 inline constexpr std::size_t kTopExits = 8 * 512;
 
 struct NodeWalkKernels {

@@ -9,7 +9,7 @@
 namespace coterie {
 
 /// Of a nominal split: bit b says that bin b goes left.
-struct alignas(32) CategoryBits {
+struct alignas(32) LevelBits {
     std::uint8_t bits[32] = {};
 };
 
@@ -22,7 +22,7 @@ struct RouteStep {
     enum class Way : std::uint8_t { start, attach, join };
 
     std::size_t column = 0;             // where the bins of its feature begin
-    const std::uint8_t* set = nullptr;  // of nominal splits: CategoryBits
+    const std::uint8_t* set = nullptr;  // of nominal splits: LevelBits
     bool out_of_set = false;            // who is not in the set passes
     Bin shift = 0;                      // of numeric splits: bins pass when (bin - shift) <= span in uint8 arithmetic
     Bin span = 0;
@@ -32,11 +32,11 @@ struct RouteStep {
 
     /// Who passed does not, and the other way round. Not all bins may pass.
     constexpr RouteStep inverted() const {
-        RouteStep turned = *this;
-        turned.out_of_set = !out_of_set;
-        turned.shift = static_cast<Bin>(shift + span + 1);
-        turned.span = static_cast<Bin>(254 - span);
-        return turned;
+        RouteStep inverse = *this;
+        inverse.out_of_set = !out_of_set;
+        inverse.shift = static_cast<Bin>(shift + span + 1);
+        inverse.span = static_cast<Bin>(254 - span);
+        return inverse;
     }
 };
 inline constexpr std::size_t kMaxPutAside = 10;  // of a tree that a byte can tell the leaves of (tree/route_plan.hpp)
@@ -48,10 +48,10 @@ struct RoutingKernels {
     void (*route)(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin,
                   std::uint8_t* codes);
 
-    // The same for a tree with one step a level: the answers of a row are the bits of its code, the root's the highest,
-    // 1 where it does not pass. The ways of the steps are not looked at.
-    void (*route_levels)(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin,
-                         std::uint8_t* codes);
+    // The same for a symmetric tree, with one step per depth: the results of a row are the bits of its code, the
+    // root's the highest, 1 where it does not pass. The ways of the steps are not looked at.
+    void (*route_symmetric)(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin,
+                            std::uint8_t* codes);
 };
 
 namespace generic {

@@ -6,7 +6,7 @@
 
 namespace coterie {
 
-/// Where integrals over [0, 1] are read, and what each place counts (Gauss and Legendre).
+/// Where integrals over [0, 1] are read, and what each point weighs (Gauss and Legendre).
 struct ShapPoints {
     std::size_t n = 0;  // 4, 8, 16 or 32
     const double* at = nullptr;
@@ -16,16 +16,16 @@ struct ShapPoints {
 /// A tree as SHAP values see it. Nodes come after their parents; entries of the root are not read.
 ///
 /// The *share* of a node is what part of the training rows takes every split of its feature on the path to it, among
-/// those that get to ask; the share before is that without the last split on this feature, 1 if there was no other.
-/// The *way* of a row at a node: 0 if it takes every split of the feature so far, 1 if the last one is the first that
-/// it does not take, 2 if it failed earlier.
+/// those that reach the split; the share before is that without the last split on this feature, 1 if there was no
+/// other. The *way* of a row at a node: 0 if it takes every split of the feature so far, 1 if the last one is the first
+/// that it does not take, 2 if it failed earlier.
 struct ShapTree {
     std::size_t n_nodes = 0;
     std::size_t n_outputs = 1;
-    std::size_t n_features = 0;  // that its splits ask for
+    std::size_t n_features = 0;  // that it splits on
     ShapPoints points;
     const std::uint32_t* parent = nullptr;
-    const std::uint32_t* feature = nullptr;  // that the parent asks for, counted among those of this tree
+    const std::uint32_t* feature = nullptr;  // that the parent splits on, counted among those of this tree
     const double* share = nullptr;
     const double* share_before = nullptr;
     const double* value = nullptr;   // n_outputs per node, zeros inside the tree
@@ -33,7 +33,7 @@ struct ShapTree {
     const double* factor = nullptr;  // the same
     std::size_t n_leaves = 0;        // from here on for interactions only
     const std::uint32_t* leaf = nullptr;
-    const std::uint32_t* path = nullptr;  // of a leaf: for each feature the last node whose parent asks for it
+    const std::uint32_t* path = nullptr;  // of a leaf: for each feature the last node whose parent splits on it
     const std::size_t* first_of_path = nullptr;
 };
 

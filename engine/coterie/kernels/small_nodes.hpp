@@ -2,7 +2,7 @@
 //
 // Every row is compared with every other: what lies on the left of a cut is the sum of the rows whose codes are not
 // greater. For a few dozen rows that is less work than to sort them, and no branch depends on the data. Of classes, the
-// cuts of one feature are judged side by side; of numbers, those of up to sixteen features.
+// cuts of one feature are scored side by side; of numbers, those of up to sixteen features.
 #pragma once
 
 #include <cstddef>

@@ -49,7 +49,7 @@ struct SplitKernels {
     void (*add_gains)(const Cell* cells, int n_bins, const ScanTask& task, float parent, bool missing_left,
                       float* sums);
 
-    void (*subtract)(Cell* from, const Cell* what, std::size_t n);  // cells of a sibling: from -= what
+    void (*subtract)(Cell* from, const Cell* subtrahend, std::size_t n);  // cells of a sibling
 };
 
 namespace generic {

@@ -18,9 +18,9 @@ struct ThresholdCells {
     std::uint32_t fullest = 0;  // the most thresholds of a cell
 
     std::size_t cell_of(double value) const {
-        double place = (value - low) * cells_per_unit;
-        place = place > 0.0 ? place : 0.0;  // also of NaN
-        return static_cast<std::size_t>(place < last_cell ? place : last_cell);
+        double cell = (value - low) * cells_per_unit;
+        cell = cell > 0.0 ? cell : 0.0;  // also of NaN
+        return static_cast<std::size_t>(cell < last_cell ? cell : last_cell);
     }
 };
 

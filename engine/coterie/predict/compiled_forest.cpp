@@ -19,10 +19,10 @@ constexpr std::size_t kRowFeaturesPerThread = 150'000;
 constexpr std::size_t kManyRows = 256;    // from which rows are worth coding
 constexpr std::size_t kLargeNodes = 512;  // of a tree that is too large for a network
 
-/// Rows that networks answer at a time: of wide tables fewer, whose values lie in lines with those of other features.
+/// Rows that networks predict at a time: of wide tables fewer, whose values lie in lines with those of other features.
 std::size_t block_rows_of(const TableView& table) {
     const std::size_t rows = kBlockValues / std::max<std::size_t>(1, table.columns.size());
-    return std::clamp(rows / kRouteRows * kRouteRows, kRouteRows, Networks::kBlockRows);
+    return std::clamp(rows / kRouteRows * kRouteRows, kRouteRows, SelectNetworks::kBlockRows);
 }
 
 }  // namespace
@@ -45,20 +45,20 @@ const Walkers& CompiledForest::walkers() const {
     return *walkers_;
 }
 
-const Networks* CompiledForest::networks_for(std::size_t n_rows) const {
+const SelectNetworks* CompiledForest::networks_for(std::size_t n_rows) const {
     if (n_rows <= kFewRows || linear_) return nullptr;
     // Making the planes costs about as much as a third of a tree for each feature.
     if (trees_.size() * 3 < n_features_ && trees_.size() < 16) return nullptr;
     const std::lock_guard hold(lock_);
     if (!tried_networks_) {
-        networks_ = Networks::of(trees_, n_features_);
+        networks_ = SelectNetworks::of(trees_, n_features_);
         tried_networks_ = true;
         if (networks_)
             for (std::size_t t = 0; t < trees_.size(); ++t) {
                 first_value_.push_back(leaf_values_.size());
                 for (const NodeIndex leaf : networks_->leaves(t)) {
-                    const auto answer = trees_[t]->answer(leaf);
-                    leaf_values_.insert(leaf_values_.end(), answer.begin(), answer.end());
+                    const auto leaf_value = trees_[t]->values_of(leaf);
+                    leaf_values_.insert(leaf_values_.end(), leaf_value.begin(), leaf_value.end());
                 }
             }
     }
@@ -91,7 +91,7 @@ void CompiledForest::for_blocks(const TableView& table, std::size_t block_rows, 
                                 OnBlock on_block) const {
     const bool small = table.n_rows * (n_features_ + trees_.size()) < kRowFeaturesPerThread;
     if (table.n_rows <= block_rows) return on_block(std::size_t{0}, table.n_rows);
-    // A stripe of blocks at a time, so that Ctrl-C is answered on the calling thread.
+    // A stripe of blocks at a time, so that Ctrl-C is noticed on the calling thread.
     const std::size_t stripe_rows = 64 * block_rows;
     for (std::size_t stripe = 0; stripe < table.n_rows; stripe += stripe_rows) {
         stop.check();
@@ -124,7 +124,7 @@ void CompiledForest::add_scores(const TableView& table, std::span<double> scores
                                 StopRequest& stop) const {
     check(table);
     require(scores.size() == table.n_rows * n_outputs_, "The array of scores does not fit the table.");
-    if (const Networks* networks = networks_for(table.n_rows); networks != nullptr)
+    if (const SelectNetworks* networks = networks_for(table.n_rows); networks != nullptr)
         return add_by_networks(*networks, table, scores, trees, n_threads, stop);
     if (const PackedForest* codes = codes_for(table.n_rows); codes != nullptr)
         return walk_forest(*codes, table, trees, n_threads, stop,
@@ -132,44 +132,44 @@ void CompiledForest::add_scores(const TableView& table, std::span<double> scores
                                const Tree& tree = *trees_[t];
                                double* out = scores.data() + row * n_outputs_ + first_output_[t];
                                for (std::size_t i = 0; i < n; ++i, out += n_outputs_) {
-                                   const auto answer = tree.answer(leaves[i]);
-                                   for (std::size_t k = 0; k < answer.size(); ++k) out[k] += answer[k];
+                                   const auto leaf_value = tree.values_of(leaves[i]);
+                                   for (std::size_t k = 0; k < leaf_value.size(); ++k) out[k] += leaf_value[k];
                                }
                            });
     walk(table, trees, n_threads, stop, [&](std::size_t t, std::size_t row, NodeIndex leaf, const double* values) {
         const Tree& tree = *trees_[t];
         double* const out = scores.data() + row * n_outputs_ + first_output_[t];
         if (linear_ && !tree.linear.empty()) {
-            *out += linear_answer(tree, leaf, [&](FeatureIndex feature) { return values[feature]; });
+            *out += linear_prediction(tree, leaf, [&](FeatureIndex feature) { return values[feature]; });
             return;
         }
-        const auto answer = tree.answer(leaf);
-        for (std::size_t k = 0; k < answer.size(); ++k) out[k] += answer[k];
+        const auto leaf_value = tree.values_of(leaf);
+        for (std::size_t k = 0; k < leaf_value.size(); ++k) out[k] += leaf_value[k];
     });
 }
 
-void CompiledForest::add_by_networks(const Networks& networks, const TableView& table, std::span<double> scores,
+void CompiledForest::add_by_networks(const SelectNetworks& networks, const TableView& table, std::span<double> scores,
                                      TreeRange trees, int n_threads, StopRequest& stop) const {
     const std::size_t block_rows = block_rows_of(table);
     for_blocks(table, block_rows, n_threads, stop, [&](std::size_t begin, std::size_t n) {
         // Output by output, so that the rows of a lane lie side by side.
         thread_local Buffer<double> sums;
-        constexpr std::size_t kStride = Networks::kBlockRows;
+        constexpr std::size_t kStride = SelectNetworks::kBlockRows;
         if (sums.size() < n_outputs_ * kStride) sums.resize(n_outputs_ * kStride);
         double* const own = scores.data() + begin * n_outputs_;
         for (std::size_t row = 0; row < n; ++row)
             for (std::size_t k = 0; k < n_outputs_; ++k) sums[k * kStride + row] = own[row * n_outputs_ + k];
         networks.route(table, begin, n, trees, [&](std::size_t t, std::size_t row, const std::uint8_t* codes) {
-            const std::size_t n_answers = trees_[t]->n_outputs;
+            const std::size_t n_outputs = trees_[t]->n_outputs;
             const double* const values = leaf_values_.data() + first_value_[t];
             double* const sum = sums.data() + first_output_[t] * kStride + row;
             const std::size_t n_now = std::min(kRouteRows, n - row);
-            if (n_answers == 1 && n_now == kRouteRows) {
+            if (n_outputs == 1 && n_now == kRouteRows) {
                 for (std::size_t i = 0; i < kRouteRows; ++i) sum[i] += values[codes[i]];
                 return;
             }
-            for (std::size_t k = 0; k < n_answers; ++k)
-                for (std::size_t i = 0; i < n_now; ++i) sum[k * kStride + i] += values[codes[i] * n_answers + k];
+            for (std::size_t k = 0; k < n_outputs; ++k)
+                for (std::size_t i = 0; i < n_now; ++i) sum[k * kStride + i] += values[codes[i] * n_outputs + k];
         });
         for (std::size_t row = 0; row < n; ++row)
             for (std::size_t k = 0; k < n_outputs_; ++k) own[row * n_outputs_ + k] = sums[k * kStride + row];
@@ -181,7 +181,7 @@ void CompiledForest::find_leaves(const TableView& table, std::span<std::uint32_t
     check(table);
     const std::size_t n_trees = trees_.size();
     require(leaves.size() == table.n_rows * n_trees, "The array of leaves does not fit the table.");
-    const Networks* const networks = networks_for(table.n_rows);
+    const SelectNetworks* const networks = networks_for(table.n_rows);
     if (const PackedForest* codes = networks == nullptr ? codes_for(table.n_rows) : nullptr; codes != nullptr)
         return walk_forest(*codes, table, {}, n_threads, stop,
                            [&](std::size_t t, std::size_t row, std::size_t n, const std::uint32_t* found) {

@@ -1,6 +1,6 @@
-// predict/compiled_forest.hpp: a forest in the forms in which it answers fastest. Each is made when it is first needed.
+// predict/compiled_forest.hpp: a forest in the forms in which it predicts fastest, each made when it is first needed.
 //
-// All forms add the answers of the trees in the order of the trees, in double precision, so all give the same bits.
+// All forms add the predictions of the trees in the order of the trees, in double precision, so all give the same bits.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 #include "coterie/base/column_view.hpp"
 #include "coterie/base/progress.hpp"
-#include "coterie/predict/networks.hpp"
+#include "coterie/predict/select_networks.hpp"
 #include "coterie/predict/walkers.hpp"
 #include "coterie/tree/forest.hpp"
 #include "coterie/tree/packed_forest.hpp"
@@ -36,15 +36,15 @@ public:
 private:
     const Walkers& walkers() const;
     /// Nothing if walking is the better way for so many rows.
-    const Networks* networks_for(std::size_t n_rows) const;
+    const SelectNetworks* networks_for(std::size_t n_rows) const;
     /// The same for large trees: walked by codes.
     const PackedForest* codes_for(std::size_t n_rows) const;
     void check(const TableView& table) const;
     template <class OnBlock>
     void for_blocks(const TableView& table, std::size_t block_rows, int n_threads, StopRequest& stop,
                     OnBlock on_block) const;
-    void add_by_networks(const Networks& networks, const TableView& table, std::span<double> scores, TreeRange trees,
-                         int n_threads, StopRequest& stop) const;
+    void add_by_networks(const SelectNetworks& networks, const TableView& table, std::span<double> scores,
+                         TreeRange trees, int n_threads, StopRequest& stop) const;
     template <class Reach>
     void walk(const TableView& table, TreeRange trees, int n_threads, StopRequest& stop, Reach reach) const;
 
@@ -56,7 +56,7 @@ private:
 
     mutable std::mutex lock_;
     mutable std::optional<Walkers> walkers_;
-    mutable std::optional<Networks> networks_;
+    mutable std::optional<SelectNetworks> networks_;
     mutable bool tried_networks_ = false;
     mutable std::optional<PackedForest> codes_;
     mutable bool tried_codes_ = false;

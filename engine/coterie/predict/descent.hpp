@@ -3,14 +3,14 @@
 // Words
 //   lane    one of sixteen walks that hide each other's latency: rows in one tree, or one row in several trees
 //   part    a subtree of which all nodes, laid out anew in eight bytes each, have room in the second cache
-//   crown   the nodes above the parts of a large tree
+//   top     the nodes above the parts of a large tree
 // Steps, if the rows are many for the nodes of a tree
-//   1. All rows walk the crown, and are sorted by the part that they come to.
+//   1. All rows walk the top, and are sorted by the part that they come to.
 //   2. Each part is laid out, and its rows walk it. A lane that arrives takes the next row.
 // Few rows walk the nodes as they are packed: laying them out would take longer.
 //
 // Laying out reads the packed nodes one after the other, as memory likes it. Where a forest does not stay in any cache,
-// it pays from one row for 192 nodes on, and else from one for 12 or 24 (decision 19).
+// it is quicker from one row for 192 nodes on, and else from one for 12 or 24 (decision 19).
 #pragma once
 
 #include <array>
@@ -57,7 +57,7 @@ public:
     /// Two for each feature: where missing goes left, and where it goes right.
     const ComparedColumn* compared() const { return compared_.data(); }
     bool plain() const { return compared_.size() == 2 * stride_; }  // these are all the columns of the features
-    bool have_room() const { return stride_ <= 65'535; }            // laid out nodes can tell the columns apart
+    bool have_room() const { return stride_ <= 65'535; }            // two bytes suffice for a column
 
 private:
     struct Ranked {
@@ -73,15 +73,15 @@ private:
     std::vector<Ranked> ranked_;
 };
 
-/// What is asked of rows: the node of their leaf, or the row of its leaf value, read while the leaf is in the cache.
+/// What a walk writes for a row: the node of its leaf, or the row of the leaf value, read while the leaf is in cache.
 enum class Reached : std::uint8_t { leaf, leaf_value };
 
-/// Up to how many nodes a row laying them out pays, in a forest of so many.
-std::size_t nodes_a_row(std::size_t n_nodes);
+/// Up to how many nodes per row it is quicker to lay them out, in a forest of so many.
+std::size_t nodes_per_row(std::size_t n_nodes);
 
-struct Asked {
+struct WalkOptions {
     Reached reached;
-    std::size_t nodes_a_row;
+    std::size_t nodes_per_row;
 };
 
 /// All rows down one tree after the other. Holds the scratch of one thread.
@@ -89,22 +89,22 @@ class Descent {
 public:
     /// The leaf of each row, or its leaf value.
     void walk(const PackedForest& forest, const PackedTree& tree, CodedRows& rows, std::uint32_t* leaves,
-              const Asked& asked);
+              const WalkOptions& options);
 
 private:
-    struct Place {
+    struct Task {
         const PackedForest& forest;
         const PackedTree& tree;
         const CodedRows& rows;
         std::uint32_t* leaves;
-        const Asked& asked;
+        const WalkOptions& options;
         bool nominal;
 
         void arrive(std::uint32_t row, NodeIndex leaf) const {
-            leaves[row] = asked.reached == Reached::leaf ? leaf : tree.nodes[leaf].left;
+            leaves[row] = options.reached == Reached::leaf ? leaf : tree.nodes[leaf].left;
         }
-        bool pays(std::size_t n_rows, std::size_t n_nodes) const;  // to lay nodes out
-        bool keeps_leaf_values() const;                            // in the leaves that are laid out
+        bool should_lay_out(std::size_t n_rows, std::size_t n_nodes) const;
+        bool keeps_leaf_values() const;  // in the leaves that are laid out
     };
     /// Below the root of a part are the nodes [begin, end): those of a subtree lie together as trees are grown.
     struct Part {
@@ -116,17 +116,17 @@ private:
     };
     using Rows = std::span<const std::uint32_t>;
 
-    void plan_parts(const Place& place);
-    void sort_rows(const Place& place);
+    void plan_parts(const Task& task);
+    void sort_rows(const Task& task);
     template <bool kPlain>
-    bool lay_out(const Place& place, const Part& part);
-    void walk_part(const Place& place, const Part& part, Rows rows);
-    void walk_laid_part(const Place& place, const Part& part, Rows rows);
+    bool lay_out(const Task& task, const Part& part);
+    void walk_part(const Task& task, const Part& part, Rows rows);
+    void walk_laid_part(const Task& task, const Part& part, Rows rows);
 
     std::vector<Part> parts_;
-    std::vector<Part> open_;              // one for each node of the crown
-    std::vector<LaidNode> crown_;         // its leaves are the parts
-    std::vector<std::uint32_t> part_at_;  // of each node of the crown
+    std::vector<Part> open_;              // one for each node of the top
+    std::vector<LaidNode> top_;           // its leaves are the parts
+    std::vector<std::uint32_t> part_at_;  // of each node of the top
     std::vector<std::uint32_t> part_of_;  // of each row
     std::vector<std::uint32_t> first_;    // row of each part, in `order_`
     std::vector<std::uint32_t> order_;    // rows, part after part

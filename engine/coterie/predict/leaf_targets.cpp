@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kWhole = std::uint64_t{1} << 31;
 constexpr std::size_t kMaxTrees = std::size_t{1} << 31;  // so that sums of shares fit 64 bits
 constexpr double kMaxCount = 65'535;
-constexpr double kStripeCost = 1 << 24;  // targets looked at between two questions whether to stop
+constexpr double kStripeCost = 1 << 24;  // targets looked at between two checks for a request to stop
 constexpr double kCostPerThread = 50'000;
 constexpr std::size_t kSortedPart = 16;  // fewer than this part of the distinct targets are sorted, more are summed
 
@@ -45,7 +45,7 @@ void set_shares(std::span<const double> weight, std::span<std::uint32_t> share) 
     }
 }
 
-double crowd_of(const TreeTargets& tree) {
+double mean_leaf_size_of(const TreeTargets& tree) {
     double squares = 0;
     for (std::size_t leaf = 0; leaf < tree.n_leaves(); ++leaf) {
         const auto size = static_cast<double>(tree.first[leaf + 1] - tree.first[leaf]);
@@ -73,7 +73,7 @@ void check_tree(const TreeTargets& tree, std::size_t n_values) {
                                " are not in order, or their shares do not add up to one.");
 }
 
-// Levels in ascending order, as one walk over the targets answers them.
+// Levels in ascending order, as one walk over the targets reaches them.
 std::vector<std::size_t> ascending_levels(std::span<const double> levels) {
     for (const double level : levels)
         require(level >= 0 && level <= 1,
@@ -84,11 +84,11 @@ std::vector<std::size_t> ascending_levels(std::span<const double> levels) {
     return order;
 }
 
-// One less per tree than the level asks for; one unit at least, so that the level 0 is the least target with a weight.
+// One less per tree than the level needs; one unit at least, so that the level 0 is the least target with a weight.
 std::uint64_t units_to_reach(double level, std::uint64_t n_used) {
     const std::uint64_t all = n_used * kWhole;
-    const double asked = std::ceil(level * static_cast<double>(all));
-    const std::uint64_t units = asked < static_cast<double>(all) ? static_cast<std::uint64_t>(asked) : all;
+    const double needed = std::ceil(level * static_cast<double>(all));
+    const std::uint64_t units = needed < static_cast<double>(all) ? static_cast<std::uint64_t>(needed) : all;
     return units > n_used ? units - n_used : 1;
 }
 
@@ -100,11 +100,11 @@ struct Held {
 // Finds quantiles of one row after the other, in memory of its own.
 class RowQuantiles {
 public:
-    RowQuantiles(const std::vector<TreeTargets>& trees, std::span<const double> values,
-                 const QuantileQuestion& question, std::span<const std::size_t> order)
-        : trees_(trees), values_(values), question_(question), order_(order) {}
+    RowQuantiles(const std::vector<TreeTargets>& trees, std::span<const double> values, const QuantileQuery& query,
+                 std::span<const std::size_t> order)
+        : trees_(trees), values_(values), query_(query), order_(order) {}
 
-    void answer(std::size_t row, double* out) {
+    void find(std::size_t row, double* out) {
         find_leaves(row);
         if (leaves_.empty()) {
             std::fill_n(out, order_.size(), std::numeric_limits<double>::quiet_NaN());
@@ -130,10 +130,10 @@ private:
         leaves_.clear();
         n_held_ = 0;
         for (std::size_t t = 0; t < trees_.size(); ++t) {
-            const std::size_t place = row * trees_.size() + t;
-            if (!question_.use.empty() && question_.use[place] == 0) continue;
+            const std::size_t entry = row * trees_.size() + t;
+            if (!query_.use.empty() && query_.use[entry] == 0) continue;
             const TreeTargets& tree = trees_[t];
-            const NodeIndex leaf = question_.leaves[place];
+            const NodeIndex leaf = query_.leaves[entry];
             if (leaf >= tree.n_leaves()) refuse(row, t, leaf);
             if (tree.first[leaf] == tree.first[leaf + 1]) continue;
             leaves_.push_back({.tree = &tree, .begin = tree.first[leaf], .end = tree.first[leaf + 1]});
@@ -142,8 +142,8 @@ private:
     }
 
     [[noreturn]] void refuse(std::size_t row, std::size_t t, NodeIndex leaf) const {
-        throw InvalidInput("Row " + std::to_string(row) + " is said to reach leaf " + std::to_string(leaf) +
-                           " of tree " + std::to_string(t) + "; training rows reached numbers below " +
+        throw InvalidInput("Row " + std::to_string(row) + " was given leaf " + std::to_string(leaf) + " of tree " +
+                           std::to_string(t) + "; training rows reach numbers below " +
                            std::to_string(trees_[t].n_leaves()) + ".");
     }
 
@@ -161,14 +161,14 @@ private:
             for (std::size_t i = leaf.begin; i < leaf.end; ++i) sums_[leaf.tree->rank[i]] += leaf.tree->share[i];
     }
 
-    // The shares add up to what the highest level can ask for, so the walk ends among them.
+    // The shares add up to what the highest level can need, so the walk ends among them.
     template <class HeldAt>
     void walk(HeldAt held_at, double* out) const {
         std::uint64_t reached = 0;
         std::size_t next = 0;
         std::uint32_t rank = 0;
         for (const std::size_t k : order_) {
-            const std::uint64_t units = units_to_reach(question_.levels[k], leaves_.size());
+            const std::uint64_t units = units_to_reach(query_.levels[k], leaves_.size());
             while (reached < units) {
                 const Held held = held_at(next++);
                 rank = held.rank;
@@ -180,7 +180,7 @@ private:
 
     const std::vector<TreeTargets>& trees_;
     std::span<const double> values_;
-    const QuantileQuestion& question_;
+    const QuantileQuery& query_;
     std::span<const std::size_t> order_;
     std::vector<Leaf> leaves_;  // those that the row reaches, if they hold anything
     std::size_t n_held_ = 0;
@@ -214,10 +214,10 @@ TreeTargets LeafTargets::by_leaf(std::span<const NodeIndex> leaves, std::span<co
     tree.rank.resize(tree.first.back());
     tree.share.resize(tree.first.back());
     std::vector<double> weight(tree.first.back());
-    std::vector<std::uint32_t> place(tree.first.begin(), tree.first.end() - 1);
+    std::vector<std::uint32_t> next(tree.first.begin(), tree.first.end() - 1);
     for (const RowIndex row : ascending_) {
         if (!(times(row) > 0)) continue;
-        const std::uint32_t at = place[leaves[row]]++;
+        const std::uint32_t at = next[leaves[row]]++;
         tree.rank[at] = rank_[row];
         weight[at] = times(row);
     }
@@ -225,7 +225,7 @@ TreeTargets LeafTargets::by_leaf(std::span<const NodeIndex> leaves, std::span<co
         const std::size_t begin = tree.first[leaf], size = tree.first[leaf + 1] - begin;
         set_shares(std::span(weight).subspan(begin, size), std::span(tree.share).subspan(begin, size));
     }
-    tree.crowd = crowd_of(tree);
+    tree.mean_leaf_size = mean_leaf_size_of(tree);
     return tree;
 }
 
@@ -238,7 +238,7 @@ void LeafTargets::add(std::span<const NodeIndex> leaves, std::span<const std::ui
                 " rows.");
     std::vector<TreeTargets> grown(leaves.size() / n_rows);
     require(trees_.size() + grown.size() < kMaxTrees, "There are more trees than can be counted.");
-    // A few trees at a time, so that Ctrl-C is answered on the calling thread.
+    // A few trees at a time, so that Ctrl-C is noticed on the calling thread.
     constexpr std::size_t kFew = 16;
     for (std::size_t few = 0; few < grown.size(); few += kFew) {
         stop.check();
@@ -252,29 +252,28 @@ void LeafTargets::add(std::span<const NodeIndex> leaves, std::span<const std::ui
 
 void LeafTargets::add(TreeTargets tree) {
     check_tree(tree, values_.size());
-    tree.crowd = crowd_of(tree);
+    tree.mean_leaf_size = mean_leaf_size_of(tree);
     trees_.push_back(std::move(tree));
 }
 
 // How many targets a row looks at, about.
 double LeafTargets::row_cost() const {
     auto held = static_cast<double>(trees_.size());
-    for (const TreeTargets& tree : trees_) held += tree.crowd;
+    for (const TreeTargets& tree : trees_) held += tree.mean_leaf_size;
     return 1 + held + std::min(static_cast<double>(values_.size()), kSortedPart * held);
 }
 
-void LeafTargets::quantiles(const QuantileQuestion& question, std::span<double> out, int n_threads,
-                            StopRequest stop) const {
+void LeafTargets::quantiles(const QuantileQuery& query, std::span<double> out, int n_threads, StopRequest stop) const {
     require(!trees_.empty(), "There is no tree yet.");
-    const std::size_t n_levels = question.levels.size();
-    const std::size_t n_rows = question.leaves.size() / trees_.size();
-    require(question.leaves.size() % trees_.size() == 0,
-            std::to_string(question.leaves.size()) + " leaves were given; expected one for each row and each of the " +
+    const std::size_t n_levels = query.levels.size();
+    const std::size_t n_rows = query.leaves.size() / trees_.size();
+    require(query.leaves.size() % trees_.size() == 0,
+            std::to_string(query.leaves.size()) + " leaves were given; expected one for each row and each of the " +
                 std::to_string(trees_.size()) + " trees.");
-    require(question.use.empty() || question.use.size() == question.leaves.size(),
+    require(query.use.empty() || query.use.size() == query.leaves.size(),
             "The trees to use and the leaves differ in number.");
     require(out.size() == n_rows * n_levels, "The array of quantiles does not fit the rows and levels.");
-    const std::vector<std::size_t> order = ascending_levels(question.levels);
+    const std::vector<std::size_t> order = ascending_levels(query.levels);
     const double cost = row_cost();
     const auto stripe = static_cast<std::size_t>(std::clamp(kStripeCost / cost, 16.0, 16'384.0));
     const bool small = cost * static_cast<double>(n_rows) < kCostPerThread;
@@ -282,9 +281,9 @@ void LeafTargets::quantiles(const QuantileQuestion& question, std::span<double> 
         stop.check();
         parallel_ranges(std::min(stripe, n_rows - first), std::max<std::size_t>(1, stripe / 64), small ? 1 : n_threads,
                         [&](std::size_t begin, std::size_t end) {
-                            RowQuantiles quantiles(trees_, values_, question, order);
+                            RowQuantiles quantiles(trees_, values_, query, order);
                             for (std::size_t row = first + begin; row < first + end; ++row)
-                                quantiles.answer(row, out.data() + row * n_levels);
+                                quantiles.find(row, out.data() + row * n_levels);
                         });
     }
 }

@@ -1,6 +1,6 @@
 // predict/leaf_targets.hpp: the training targets that leaves hold, and quantiles of them for new rows.
 //
-// What a forest answers is a weighted mean of training targets: each tree gives a new row the targets of the leaf it
+// What a forest predicts is a weighted mean of training targets: each tree gives a new row the targets of the leaf it
 // reaches, and trees count alike. The same weights give every quantile as well (Meinshausen, 2006).
 //
 // Words
@@ -26,13 +26,13 @@ struct TreeTargets {
     std::vector<std::uint32_t> first;  // where the rows of each leaf begin, and where the last ones end
     std::vector<std::uint32_t> rank;
     std::vector<std::uint32_t> share;
-    double crowd = 0;  // how many rows share a leaf with a row, on average
+    double mean_leaf_size = 0;  // how many rows share a leaf with a row, on average
 
     std::size_t n_leaves() const { return first.size() - 1; }
 };
 
-/// What is asked: rows by the leaves they reach, and levels.
-struct QuantileQuestion {
+/// Rows by the leaves they reach, and the levels of their quantiles.
+struct QuantileQuery {
     std::span<const NodeIndex> leaves;  // row-major (n_rows, n_trees)
     std::span<const std::uint8_t> use;  // of the same shape: does the tree count for the row? Empty: all do
     std::span<const double> levels;
@@ -51,7 +51,7 @@ public:
     void add(TreeTargets tree);
 
     /// Row-major (n_rows, n_levels). A tree whose leaf holds no weight is left out; NaN for a row without any tree.
-    void quantiles(const QuantileQuestion& question, std::span<double> out, int n_threads, StopRequest stop = {}) const;
+    void quantiles(const QuantileQuery& query, std::span<double> out, int n_threads, StopRequest stop = {}) const;
 
     const std::vector<double>& y() const { return y_; }
     const std::vector<double>& weight() const { return weight_; }

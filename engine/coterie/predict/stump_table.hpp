@@ -1,7 +1,7 @@
 // predict/stump_table.hpp: all stumps of a model as one table: what each bin of each feature adds to the scores.
 //
 // A stump looks at one feature, so stumps of the same feature can be summed in advance: a row costs one lookup for
-// each feature that a stump asked about, however many stumps there are.
+// each feature that a stump splits on, however many stumps there are.
 #pragma once
 
 #include "coterie/binning/bin_mapper.hpp"

@@ -1,4 +1,4 @@
-// predict/walk.hpp: answers of a forest. What it is compiled to is kept with it (compiled_forest.hpp).
+// predict/walk.hpp: predictions of a forest. What it is compiled to is kept with it (compiled_forest.hpp).
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace coterie {
 
-/// Adds the answers of some trees to scores, row-major (n_rows, forest.n_outputs), in the order of the trees.
+/// Adds the predictions of some trees to scores, row-major (n_rows, forest.n_outputs), in the order of the trees.
 void add_scores(const Forest& forest, const TableView& table, std::span<double> scores, int n_threads,
                 StopRequest stop = {}, TreeRange trees = {});
 

@@ -20,7 +20,7 @@ constexpr std::size_t kSmallBlock = 512;    // if there are few, so that threads
 constexpr std::size_t kLargeTree = 8192;    // nodes of trees that do not all stay in a cache
 constexpr std::size_t kLargeBlock = 65536;  // of rows in large trees: how often these are read from memory counts more
 constexpr std::size_t kBlockBytes = std::size_t{8} << 20;  // of the codes of a large block
-constexpr std::size_t kStripe = 1 << 17;                   // rows between two questions whether to stop
+constexpr std::size_t kStripe = 1 << 17;                   // rows between two checks for a request to stop
 constexpr std::size_t kFewRows = 8;                        // up to which the lanes are trees, not rows
 constexpr std::size_t kTogether = 4;                       // trees whose leaves are looked at in one pass over the rows
 
@@ -142,7 +142,7 @@ void for_blocks(const PackedForest& forest, const TableView& table, int n_thread
     require_sound(forest, trees);
     const std::size_t d = forest.n_features;
     const std::size_t n_nodes = table.n_rows > kFewRows ? n_nodes_of(forest) : 0;
-    const Asked asked{kReached, nodes_a_row(n_nodes)};
+    const WalkOptions options{kReached, nodes_per_row(n_nodes)};
     std::vector<std::vector<std::optional<ThresholdGrid>>> grids;  // of each group
     if (table.n_rows > kFewRows)
         for (const TreeGroup& group : forest.groups)
@@ -178,10 +178,10 @@ void for_blocks(const PackedForest& forest, const TableView& table, int n_thread
                     std::size_t t = first_tree;
                     walk_trees(forest, group, codes.data(), d, n, [&](const PackedTree& tree, const std::uint32_t* at) {
                         if (t >= trees.begin && t < trees.end) {
-                            std::array<std::uint32_t, kFewRows> said;
+                            std::array<std::uint32_t, kFewRows> reached;
                             for (std::size_t row = 0; row < n; ++row)
-                                said[row] = kReached == Reached::leaf ? at[row] : tree.nodes[at[row]].left;
-                            visit({t, std::span(group.trees).subspan(t - first_tree, 1), first, n, said.data()});
+                                reached[row] = kReached == Reached::leaf ? at[row] : tree.nodes[at[row]].left;
+                            visit({t, std::span(group.trees).subspan(t - first_tree, 1), first, n, reached.data()});
                         }
                         ++t;
                     });
@@ -200,7 +200,7 @@ void for_blocks(const PackedForest& forest, const TableView& table, int n_thread
                 for (std::size_t t = std::max(first_tree, trees.begin); t < end_tree; t += kTogether) {
                     const auto own = std::span(group.trees).subspan(t - first_tree, std::min(kTogether, end_tree - t));
                     for (std::size_t i = 0; i < own.size(); ++i)
-                        descent.walk(forest, *own[i], rows, leaves.data() + i * n, asked);
+                        descent.walk(forest, *own[i], rows, leaves.data() + i * n, options);
                     visit({t, own, first, n, leaves.data()});
                 }
             }
@@ -231,15 +231,15 @@ PackedTree coded(const Tree& tree, const std::vector<Array<double>>& thresholds)
     for (NodeIndex node = 0; node < tree.n_nodes(); ++node) {
         PackedNode& own = nodes.emplace_back();
         if (tree.is_leaf(node)) {
-            own.what = PackedNode::kLeafFlag;
+            own.condition = PackedNode::kLeafFlag;
             continue;
         }
         const auto feature = static_cast<std::uint32_t>(tree.feature[node]);
         const Array<double>& all = thresholds[feature];
-        const auto place = std::lower_bound(all.begin(), all.end(), tree.threshold[node]) - all.begin();
+        const auto index = std::lower_bound(all.begin(), all.end(), tree.threshold[node]) - all.begin();
         own.left = tree.left[node];
-        own.what = feature | (tree.missing_left[node] ? 0 : PackedNode::kMissingRight);
-        own.code = static_cast<std::uint16_t>(place + 1);
+        own.condition = feature | (tree.missing_left[node] ? 0 : PackedNode::kMissingRight);
+        own.code = static_cast<std::uint16_t>(index + 1);
     }
     return {.nodes = std::move(nodes)};
 }

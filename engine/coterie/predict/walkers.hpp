@@ -42,7 +42,7 @@ public:
 
 private:
     static constexpr std::size_t kLanes = 8;        // walks that hide each other's latency
-    static constexpr std::uint32_t kMaxPlain = 64;  // levels of a tree that rows walk in step
+    static constexpr std::uint32_t kMaxPlain = 64;  // depth of a tree that rows walk in step
 
     // A leaf points to itself, so that a lane may keep stepping.
     struct Step {
@@ -85,7 +85,7 @@ private:
                    std::array<NodeIndex, kLanes>& nodes) const {
         nodes.fill(0);
         const Step* const steps = steps_.data() + walked.first_step;
-        for (std::uint32_t level = 0; level < walked.depth; ++level)
+        for (std::uint32_t at_depth = 0; at_depth < walked.depth; ++at_depth)
             for (std::size_t lane = 0; lane < kLanes; ++lane) {
                 const Step& step = steps[nodes[lane]];
                 nodes[lane] = step.left + !passes(step, rows[lane * width + step.feature]);
@@ -111,7 +111,7 @@ private:
             std::array<NodeIndex, kLanes> nodes{};
             std::array<const Step*, kLanes> steps;
             for (std::size_t lane = 0; lane < kLanes; ++lane) steps[lane] = steps_.data() + trees_[t + lane].first_step;
-            for (std::uint32_t level = 0; level < depth; ++level)
+            for (std::uint32_t at_depth = 0; at_depth < depth; ++at_depth)
                 for (std::size_t lane = 0; lane < kLanes; ++lane) {
                     const Step& step = steps[lane][nodes[lane]];
                     nodes[lane] = step.left + !passes(step, row[step.feature]);

@@ -24,7 +24,7 @@ double gain_of_node(const SplitTask& task) {
     if (!(weight > 0)) return 0;
     const auto gradient = static_cast<double>(total.gradient);
     const auto l1 = static_cast<double>(task.l1);
-    return gain_of_answer(gradient, weight, task.bounds.clip(-shrunk(gradient, l1) / weight), l1);
+    return gain_of_value(gradient, weight, task.bounds.clip(-shrunk(gradient, l1) / weight), l1);
 }
 
 Candidate best_candidate(const FeatureBins& bins, const Cell* cells, const SplitTask& task, int direction,
@@ -33,7 +33,7 @@ Candidate best_candidate(const FeatureBins& bins, const Cell* cells, const Split
     if (bins.nominal) {
         Candidate best = best_levels(cells, bins.n_bins, task, rows);
         if (best.gain >= 0 && limited) {
-            // Bounds do not change the order of the levels; the chosen set is judged by its clipped answers.
+            // Bounds do not change the order of the levels; the chosen set is scored by its clipped values.
             const Cell left = sum_of(left_bins_of(best, cells, bins.n_bins, task), cells, bins.n_bins);
             best.gain = gain_within(left, task, static_cast<double>(task.l2) + static_cast<double>(task.level_l2), 0);
         }
@@ -78,7 +78,7 @@ Split spell_out(const Candidate& candidate, FeatureIndex feature, const FeatureB
         for (int bin = 0; bin < bins.n_bins; ++bin)
             if (lacks(bin)) insert(split.left_bins, bin);
     if (candidate.nominal && split.missing_left) insert(split.left_bins, 0);
-    // The parent is judged by the plain l2: what level_l2 costs must be earned by a nominal split.
+    // The parent is scored by the plain l2: what level_l2 costs must be earned by a nominal split.
     const double parent = gain_of_node(task);
     split.gain = units.gain(static_cast<double>(candidate.gain) - parent);
     return split;

@@ -10,11 +10,11 @@
 namespace coterie {
 
 /// The best split of one feature from its cells. `direction`: 1, -1 or 0 for a monotone feature. A split that
-/// does not gain more than `beat` need not be told from none.
+/// does not gain more than `beat` may be returned as none.
 Candidate best_candidate(const FeatureBins& bins, const Cell* cells, const SplitTask& task, int direction,
                          const RowCounts& rows = {}, float beat = -1);
 
-/// What the node gains over answering zero, in rounded units.
+/// What the node gains over predicting zero, in rounded units.
 double gain_of_node(const SplitTask& task);
 
 /// Spells a candidate out: left sums, real gain above the parent, and where bins that the node lacks go. The node

@@ -8,7 +8,7 @@ namespace {
 
 enum class OutOfOrder : std::uint8_t { refused, meet };
 
-// What both children gain by their answers; nothing if one is too light, or if they are out of order and that is
+// What both children gain by their values; nothing if one is too light, or if they are out of order and that is
 // refused.
 std::optional<double> gain_of_children(Cell left_cell, const SplitTask& task, double l2, int direction,
                                        OutOfOrder out_of_order) {
@@ -22,14 +22,13 @@ std::optional<double> gain_of_children(Cell left_cell, const SplitTask& task, do
     const auto left_g = static_cast<double>(left.gradient);
     const auto right_g = static_cast<double>(right.gradient);
     const auto l1 = static_cast<double>(task.l1);
-    double left_answer = task.bounds.clip(-shrunk(left_g, l1) / (left_h + l2));
-    double right_answer = task.bounds.clip(-shrunk(right_g, l1) / (right_h + l2));
-    if (direction * (right_answer - left_answer) < 0) {
+    double left_value = task.bounds.clip(-shrunk(left_g, l1) / (left_h + l2));
+    double right_value = task.bounds.clip(-shrunk(right_g, l1) / (right_h + l2));
+    if (direction * (right_value - left_value) < 0) {
         if (out_of_order == OutOfOrder::refused) return {};
-        left_answer = right_answer = (left_answer + right_answer) / 2;
+        left_value = right_value = (left_value + right_value) / 2;
     }
-    return gain_of_answer(left_g, left_h + l2, left_answer, l1) +
-           gain_of_answer(right_g, right_h + l2, right_answer, l1);
+    return gain_of_value(left_g, left_h + l2, left_value, l1) + gain_of_value(right_g, right_h + l2, right_value, l1);
 }
 
 }  // namespace
@@ -45,7 +44,7 @@ float gain_above(float parent, Cell left_cell, const SplitTask& task, double l2,
     return gain ? static_cast<float>(*gain) - parent : 0.0f;
 }
 
-double gain_of_answer(double gradient, double hessian_and_l2, double value, double l1) {
+double gain_of_value(double gradient, double hessian_and_l2, double value, double l1) {
     return -(2 * gradient * value + hessian_and_l2 * value * value + 2 * l1 * std::abs(value));
 }
 

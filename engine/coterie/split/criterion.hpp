@@ -1,4 +1,4 @@
-// split/criterion.hpp: how a criterion judges a split. Each formula once, about sums only.
+// split/criterion.hpp: how a criterion scores a split. Each formula once, about sums only.
 //
 // Words
 //   side     the rows that go one way, summed up: their weight and one sum for each column

@@ -65,8 +65,8 @@ void MedianWalk::add_group(std::size_t group, std::size_t output) {
     const std::uint32_t* rank = node_->rank.data() + output * node_->size();
     const double* sorted = node_->sorted_target.data() + output * node_->size();
     for (std::uint32_t i = groups_->begin[group]; i < groups_->begin[group + 1]; ++i) {
-        const std::uint32_t place = groups_->place[i];
-        tree_.add(rank[place], sorted[rank[place]], node_->weight[place]);
+        const std::uint32_t position = groups_->position[i];
+        tree_.add(rank[position], sorted[rank[position]], node_->weight[position]);
     }
 }
 
@@ -77,7 +77,7 @@ void MedianWalk::start(const NodeRows& node, const Groups& groups, std::span<con
     weight_ = 0.0;
     left_.assign(order.size() + 1, {.median = 0.0, .distance = 0.0});
     right_.assign(order.size() + 1, {.median = 0.0, .distance = 0.0});
-    const auto meet = [](MedianTree::Centre& sum, MedianTree::Centre centre) {
+    const auto accumulate = [](MedianTree::Centre& sum, MedianTree::Centre centre) {
         sum.median = centre.median;
         sum.distance += centre.distance;
     };
@@ -86,12 +86,12 @@ void MedianWalk::start(const NodeRows& node, const Groups& groups, std::span<con
         tree_.reset(node.size());
         for (std::size_t i = 0; i < order.size(); ++i) {
             add_group(order[i], output);
-            meet(left_[i + 1], tree_.centre(sorted));
+            accumulate(left_[i + 1], tree_.centre(sorted));
         }
         tree_.reset(node.size());
         for (std::size_t i = order.size(); i-- > 0;) {
             add_group(order[i], output);
-            meet(right_[i], tree_.centre(sorted));
+            accumulate(right_[i], tree_.centre(sorted));
         }
     }
 }
@@ -99,7 +99,7 @@ void MedianWalk::start(const NodeRows& node, const Groups& groups, std::span<con
 void MedianWalk::move(std::size_t group) {
     ++moved_;
     for (std::uint32_t i = groups_->begin[group]; i < groups_->begin[group + 1]; ++i)
-        weight_ += node_->weight[groups_->place[i]];
+        weight_ += node_->weight[groups_->position[i]];
 }
 
 double MedianWalk::score() const {
@@ -111,17 +111,18 @@ double MedianWalk::score() const {
 
 void MedianWalk::order_keys(const NodeRows& node, const Groups& groups, std::size_t output, std::span<double> keys) {
     const std::uint32_t* rank = node.rank.data() + output * node.size();
-    std::vector<std::uint32_t> places;
+    std::vector<std::uint32_t> positions;
     std::vector<double> target;
     std::vector<double> weight;
     for (std::size_t group = 0; group < keys.size(); ++group) {
-        places.assign(groups.place.begin() + groups.begin[group], groups.place.begin() + groups.begin[group + 1]);
-        std::sort(places.begin(), places.end(), [&](auto a, auto b) { return rank[a] < rank[b]; });
+        positions.assign(groups.position.begin() + groups.begin[group],
+                         groups.position.begin() + groups.begin[group + 1]);
+        std::sort(positions.begin(), positions.end(), [&](auto a, auto b) { return rank[a] < rank[b]; });
         target.clear();
         weight.clear();
-        for (const std::uint32_t place : places) {
-            target.push_back(node.sorted_target[output * node.size() + rank[place]]);
-            weight.push_back(node.weight[place]);
+        for (const std::uint32_t position : positions) {
+            target.push_back(node.sorted_target[output * node.size() + rank[position]]);
+            weight.push_back(node.weight[position]);
         }
         keys[group] = weighted_median(target, weight);
     }

@@ -41,7 +41,7 @@ public:
     explicit MedianWalk(const Targets& targets) : n_outputs_(targets.n_outputs) {}
 
     void group(std::span<const Code> column, const NodeRows& node, std::uint32_t n_codes, Groups& groups) const {
-        sort_places(column, node.rows, n_codes, groups);
+        sort_positions(column, node.rows, n_codes, groups);
     }
 
     void start(const NodeRows& node, const Groups& groups, std::span<const std::uint32_t> order);

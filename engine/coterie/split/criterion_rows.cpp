@@ -17,21 +17,21 @@ void rank_targets(std::uint32_t n_outputs, NodeRows& node) {
     const std::size_t n = node.size();
     node.rank.resize(n * n_outputs);
     node.sorted_target.resize(n * n_outputs);
-    std::vector<std::uint32_t> places(n);
+    std::vector<std::uint32_t> positions(n);
     for (std::uint32_t output = 0; output < n_outputs; ++output) {
-        const auto target = [&](std::uint32_t place) { return node.target[place * n_outputs + output]; };
-        std::iota(places.begin(), places.end(), 0u);
+        const auto target = [&](std::uint32_t position) { return node.target[position * n_outputs + output]; };
+        std::iota(positions.begin(), positions.end(), 0u);
         // The grower's order of rows is by the first output.
         if (output > 0)
-            std::stable_sort(places.begin(), places.end(), [&](auto a, auto b) { return target(a) < target(b); });
+            std::stable_sort(positions.begin(), positions.end(), [&](auto a, auto b) { return target(a) < target(b); });
         for (std::size_t r = 0; r < n; ++r) {
-            node.rank[output * n + places[r]] = static_cast<std::uint32_t>(r);
-            node.sorted_target[output * n + r] = target(places[r]);
+            node.rank[output * n + positions[r]] = static_cast<std::uint32_t>(r);
+            node.sorted_target[output * n + r] = target(positions[r]);
         }
     }
 }
 
-// Two passes over the bytes of the code; the pairs arrive by place, and the sort is stable.
+// Two passes over the bytes of the code; the pairs arrive by position, and the sort is stable.
 void radix_sort_by_code(std::vector<std::uint32_t>& keys, std::vector<std::uint32_t>& twin) {
     twin.resize(keys.size());
     for (const int shift : {16, 24}) {
@@ -62,20 +62,20 @@ void sort_pairs(std::vector<std::uint32_t>& keys, std::vector<std::uint32_t>& tw
         radix_sort_by_code(keys, twin);
 }
 
-// Fewer rows than codes, so a code and a place fit into one word.
+// Fewer rows than codes, so a code and a position fit into one word.
 void sort_few(std::span<const Code> column, std::span<const RowIndex> rows, Groups& groups) {
     groups.key.resize(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i)
         groups.key[i] = std::uint32_t{column[rows[i]]} << 16 | static_cast<std::uint32_t>(i);
-    sort_pairs(groups.key, groups.place);
-    groups.place.resize(rows.size());
+    sort_pairs(groups.key, groups.position);
+    groups.position.resize(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const auto code = static_cast<Code>(groups.key[i] >> 16);
         if (i == 0 || code != groups.code.back()) {
             groups.code.push_back(code);
             groups.begin.push_back(static_cast<std::uint32_t>(i));
         }
-        groups.place[i] = groups.key[i] & 0xffff;
+        groups.position[i] = groups.key[i] & 0xffff;
     }
 }
 
@@ -90,9 +90,9 @@ void sort_many(std::span<const Code> column, std::span<const RowIndex> rows, std
         }
         begin += std::exchange(groups.key[code], begin);
     }
-    groups.place.resize(rows.size());
+    groups.position.resize(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i)
-        groups.place[groups.key[column[rows[i]]]++] = static_cast<std::uint32_t>(i);
+        groups.position[groups.key[column[rows[i]]]++] = static_cast<std::uint32_t>(i);
 }
 
 }  // namespace
@@ -163,7 +163,8 @@ void gather_rows(const Targets& targets, Criterion criterion, std::span<const do
     if (criterion == Criterion::absolute_error) rank_targets(n_outputs, node);
 }
 
-void sort_places(std::span<const Code> column, std::span<const RowIndex> rows, std::uint32_t n_codes, Groups& groups) {
+void sort_positions(std::span<const Code> column, std::span<const RowIndex> rows, std::uint32_t n_codes,
+                    Groups& groups) {
     groups.code.clear();
     groups.begin.clear();
     groups.dense = false;

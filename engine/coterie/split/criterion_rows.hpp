@@ -1,10 +1,10 @@
 // split/criterion_rows.hpp: what a split search knows of a node's rows, and of one feature in them.
 //
 // Words
-//   place    a row's position among the rows of the node
-//   group    the rows of a node that share a code; groups ascend by code, the missing one (code 0) first
-//   dense    groups are summed while they are counted, which pays when rows outnumber codes;
-//            otherwise the places are sorted by code and summed later
+//   position  of a row among the rows of the node
+//   group     the rows of a node that share a code; groups ascend by code, the missing one (code 0) first
+//   dense     groups are summed while they are counted, which is quicker when rows outnumber codes;
+//             otherwise the positions are sorted by code and summed later
 #pragma once
 
 #include <span>
@@ -53,7 +53,7 @@ struct RowValues {
     RowValues(std::span<const RankedFeature* const> features, std::span<const Code> codes, std::size_t n_rows);
 
     /// Whether it is quicker to look at all features than at so many.
-    bool pays_for(std::size_t n_features) const { return !value.empty() && 2 * n_features >= usable.size(); }
+    bool is_quicker_for(std::size_t n_features) const { return !value.empty() && 2 * n_features >= usable.size(); }
 };
 
 /// Squared sums of targets far from zero lose their digits, so such targets are searched less their mean.
@@ -64,9 +64,9 @@ void gather_rows(const Targets& targets, Criterion criterion, std::span<const do
 
 /// One feature's codes in one node.
 struct Groups {
-    std::vector<Code> code;            // per group
-    std::vector<std::uint32_t> begin;  // per group and one more: where it begins in `place`
-    std::vector<std::uint32_t> place;  // by group, ascending in each; empty if dense
+    std::vector<Code> code;               // per group
+    std::vector<std::uint32_t> begin;     // per group and one more: where it begins in `position`
+    std::vector<std::uint32_t> position;  // by group, ascending in each; empty if dense
     bool dense = false;
     std::vector<double> weight;      // dense: per group
     std::vector<double> sums;        // dense: n_columns per group
@@ -77,7 +77,8 @@ struct Groups {
     bool has_missing() const { return !code.empty() && code[0] == kMissingCode; }
 };
 
-/// Fills `place`: a counting sort when rows outnumber codes, else a sort of (code, place) pairs.
-void sort_places(std::span<const Code> column, std::span<const RowIndex> rows, std::uint32_t n_codes, Groups& groups);
+/// Fills `position`: a counting sort when rows outnumber codes, else a sort of (code, position) pairs.
+void sort_positions(std::span<const Code> column, std::span<const RowIndex> rows, std::uint32_t n_codes,
+                    Groups& groups);
 
 }  // namespace coterie::criterion

@@ -73,7 +73,7 @@ ThresholdDraw draw_of(const RankedFeature& feature, CodeRange range, std::uint64
 
 // The last code below the threshold, of all codes that the feature has in the range.
 Code drawn_code(const RankedFeature& feature, CodeRange range, const ThresholdDraw& draw) {
-    if (range.first == range.last) return range.first;  // the only question is about missing values
+    if (range.first == range.last) return range.first;  // the only split is that of missing values
     if (!draw.is_finite())
         return static_cast<Code>(range.first + static_cast<int>(draw.unit * (range.last - range.first)));
     const auto begin = feature.lowest_value.begin() + range.first;
@@ -153,7 +153,7 @@ private:
         return walk_.left_weight() >= limits.min_weight && walk_.right_weight() >= limits.min_weight;
     }
 
-    // The best cut of order_; cuts before the given one are not asked.
+    // The best cut of order_; cuts before the given one are not scored.
     Cut best_cut(const NodeRows& node, const SplitLimits& limits, std::size_t first_cut = 1) {
         Cut best;
         std::size_t n_left = 0;
@@ -369,9 +369,9 @@ private:
     // Two groups in order_: the rows going left, and the others.
     void group_by_side(std::size_t n, std::size_t n_left) {
         groups_.dense = false;
-        groups_.place.resize(n);
+        groups_.position.resize(n);
         std::uint32_t next[2] = {static_cast<std::uint32_t>(n_left), 0};
-        for (std::uint32_t i = 0; i < n; ++i) groups_.place[next[left_[i]]++] = i;
+        for (std::uint32_t i = 0; i < n; ++i) groups_.position[next[left_[i]]++] = i;
         groups_.code = {1, 2};
         groups_.begin = {0, static_cast<std::uint32_t>(n_left), static_cast<std::uint32_t>(n)};
         order_ = {0, 1};

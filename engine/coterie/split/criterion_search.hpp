@@ -1,7 +1,7 @@
 // split/criterion_search.hpp: the split of one feature in one node, by a criterion.
 //
 // Words
-//   cut      a place in an order of groups: what comes before goes left
+//   cut      a position in an order of groups: what comes before goes left
 //   best     every cut is scored; a feature's first best cut wins
 //   drawn    one cut is drawn at random and scored
 // Missing values of a numeric feature are tried on the right (also against all others), then on the left.

@@ -24,7 +24,7 @@ concept SplitWalk = requires(W walk, const W fixed, const NodeRows& node, Groups
     { fixed.left_weight() } -> std::same_as<double>;
     { fixed.right_weight() } -> std::same_as<double>;
     { fixed.score() } -> std::same_as<double>;
-    { fixed.left_value() } -> std::same_as<double>;  // what the side would answer, for monotone constraints
+    { fixed.left_value() } -> std::same_as<double>;  // what the side would predict, for monotone constraints
     { fixed.right_value() } -> std::same_as<double>;
     { fixed.n_orders() } -> std::same_as<std::size_t>;
     walk.order_keys(node, groups, std::size_t{}, keys);  // groups of a nominal feature are ordered by these
@@ -64,7 +64,7 @@ public:
     explicit OneSumWalk(const Targets&) {}
 
     void group(std::span<const Code> column, const NodeRows& node, std::uint32_t n_codes, Groups& groups) const {
-        if (node.size() < n_codes) return sort_places(column, node.rows, n_codes, groups);
+        if (node.size() < n_codes) return sort_positions(column, node.rows, n_codes, groups);
         sum_groups(column, node, n_codes, 1, groups,
                    [&](std::size_t i, double* sum) { *sum += node.weight[i] * node.target[i]; });
     }
@@ -104,8 +104,8 @@ public:
     std::size_t n_columns() const { return 1; }
     /// Calls add(column, amount) for what a row adds to the sums of its side.
     template <class Add>
-    void add_row_to(const NodeRows& node, std::size_t place, Add add) const {
-        add(std::size_t{0}, node.weight[place] * node.target[place]);
+    void add_row_to(const NodeRows& node, std::size_t position, Add add) const {
+        add(std::size_t{0}, node.weight[position] * node.target[position]);
     }
 
     double left_weight() const { return weight_; }
@@ -133,9 +133,9 @@ private:
         if (groups_->dense) return {groups_->weight[group], groups_->sums[group]};
         Sums sums{0.0, 0.0};
         for (std::uint32_t i = groups_->begin[group]; i < groups_->begin[group + 1]; ++i) {
-            const std::uint32_t place = groups_->place[i];
-            sums.weight += node_->weight[place];
-            sums.sum += node_->weight[place] * node_->target[place];
+            const std::uint32_t position = groups_->position[i];
+            sums.weight += node_->weight[position];
+            sums.sum += node_->weight[position] * node_->target[position];
         }
         return sums;
     }
@@ -158,7 +158,7 @@ public:
     }
 
     void group(std::span<const Code> column, const NodeRows& node, std::uint32_t n_codes, Groups& groups) const {
-        if (node.size() < n_codes * n_columns_) return sort_places(column, node.rows, n_codes, groups);
+        if (node.size() < n_codes * n_columns_) return sort_positions(column, node.rows, n_codes, groups);
         sum_groups(column, node, n_codes, n_columns_, groups,
                    [&](std::size_t i, double* sums) { add_row(node, i, sums); });
     }
@@ -179,11 +179,11 @@ public:
     }
     std::size_t n_columns() const { return n_columns_; }
     template <class Add>
-    void add_row_to(const NodeRows& node, std::size_t place, Add add) const {
-        const double weight = node.weight[place];
+    void add_row_to(const NodeRows& node, std::size_t position, Add add) const {
+        const double weight = node.weight[position];
         std::size_t column = 0;
         for (std::size_t output = 0; output < n_outputs_; column += shape_[output], ++output) {
-            const double target = node.target[place * n_outputs_ + output];
+            const double target = node.target[position * n_outputs_ + output];
             if constexpr (Formula::kClasses)
                 add(column + static_cast<std::size_t>(target), weight);
             else
@@ -214,8 +214,8 @@ public:
     }
 
 private:
-    void add_row(const NodeRows& node, std::size_t place, double* sums) const {
-        add_row_to(node, place, [&](std::size_t column, double amount) { sums[column] += amount; });
+    void add_row(const NodeRows& node, std::size_t position, double* sums) const {
+        add_row_to(node, position, [&](std::size_t column, double amount) { sums[column] += amount; });
     }
 
     void add_group(std::size_t group, double& weight, double* sums) const {
@@ -225,8 +225,8 @@ private:
             return;
         }
         for (std::uint32_t i = groups_->begin[group]; i < groups_->begin[group + 1]; ++i) {
-            weight += node_->weight[groups_->place[i]];
-            add_row(*node_, groups_->place[i], sums);
+            weight += node_->weight[groups_->position[i]];
+            add_row(*node_, groups_->position[i], sums);
         }
     }
 

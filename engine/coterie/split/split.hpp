@@ -18,7 +18,7 @@ struct Units {
     double gain(double rounded) const { return rounded * gradient * gradient / hessian; }
 };
 
-/// The answers a node may give, so that monotone features stay monotone.
+/// The values a node may have, so that monotone features stay monotone.
 struct Bounds {
     double low = -std::numeric_limits<double>::infinity();
     double high = std::numeric_limits<double>::infinity();
@@ -29,12 +29,12 @@ struct Bounds {
     double clip(double value) const { return value < low ? low : value > high ? high : value; }
 };
 
-/// A sum of gradients that l1 has brought nearer to zero.
+/// A sum of gradients that l1 has shrunk towards zero.
 constexpr double shrunk(double gradient, double l1) {
     return gradient > l1 ? gradient - l1 : gradient < -l1 ? gradient + l1 : 0.0;
 }
 
-/// What splits are judged by, in rounded units.
+/// What splits are scored by, in rounded units.
 struct SplitTask {
     Cell total = 0;
     std::uint32_t n_rows = 0;
@@ -56,7 +56,7 @@ struct SplitTask {
                 .min_rows = min_rows,
                 .beat = beat};
     }
-    /// The answers of the children are not plain Newton steps.
+    /// The values of the children are not plain Newton steps.
     bool limited(int direction) const { return direction != 0 || l1 > 0 || !bounds.unlimited(); }
     Sums sums(Cell cell) const { return sums_of(cell, counted); }
 };

@@ -25,7 +25,7 @@ struct GiniScore {
     }
 };
 
-// A side that answers with half its log odds has the loss first / odds + second * odds, odds = sqrt(p / (1 - p)).
+// A side that predicts half its log odds has the loss first / odds + second * odds, odds = sqrt(p / (1 - p)).
 struct ExponentialScore {
     static double of(Weights weights) {
         const auto first = static_cast<double>(weights[0]), second = static_cast<double>(weights[1]);
@@ -38,7 +38,7 @@ struct ExponentialScore {
     static double share(double weight, double total) { return std::max(weight / total, kMinShare); }
 };
 
-// Bins move from right to left one after the other, and each time the two sides are asked.
+// Bins move from right to left one after the other, and each time the two sides are scored.
 template <class Score>
 class Scan {
 public:
@@ -71,7 +71,7 @@ public:
                 if (!better(score)) continue;
                 Stump& stump = accept(score);
                 for (std::size_t bin = 0; bin < n_bins(); ++bin) stump.right[bin] = weight(bin, b) > weight(bin, a);
-                place_empty_bins(stump);
+                assign_empty_bins(stump);
             }
     }
 
@@ -88,13 +88,13 @@ public:
             }
             std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key[a] < key[b]; });
             start(false);
-            for (std::size_t place = 0; place + 1 < order.size(); ++place) {
-                move_left(order[place]);
+            for (std::size_t position = 0; position + 1 < order.size(); ++position) {
+                move_left(order[position]);
                 const double score = sides();
                 if (!better(score)) continue;
                 Stump& stump = accept(score);
-                for (std::size_t later = place + 1; later < order.size(); ++later) stump.right[order[later]] = 1;
-                place_empty_bins(stump);
+                for (std::size_t later = position + 1; later < order.size(); ++later) stump.right[order[later]] = 1;
+                assign_empty_bins(stump);
             }
         }
     }
@@ -145,7 +145,7 @@ private:
         return best_.stump;
     }
 
-    void place_empty_bins(Stump& stump) const {
+    void assign_empty_bins(Stump& stump) const {
         std::uint64_t side[2] = {0, 0};
         for (std::size_t bin = 0; bin < n_bins(); ++bin)
             side[stump.right[bin]] += weight_of(cells_.weights.subspan(bin * n_, n_));

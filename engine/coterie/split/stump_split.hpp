@@ -5,12 +5,12 @@
 //   score    what is to be large, a sum over both sides:
 //              error        the weight of the side's heaviest class: the stump with the least weighted error
 //              gini         the sum of squared class weights over the weight of the side: least squares
-//              exponential  of two classes, minus the exponential loss of a side that answers with half its log odds
+//              exponential  of two classes, minus the exponential loss of a side that predicts half its log odds
 // Rules
 //   - The side that a bin without weight is on, should it ever be seen, is the heavier one.
 //   - A stump replaces another only if its score is higher by more than `tolerance`: of those that differ by rounding
 //     the first stays, whatever the order in which weights were summed.
-//   - Levels of a nominal feature: for the error every level is on the side that answers it better; otherwise they are
+//   - Levels of a nominal feature: for the error every level is on the side that predicts it better; otherwise they are
 //     sorted by the share of a class, each class in turn, and cut. Both are optimal for two classes.
 #pragma once
 

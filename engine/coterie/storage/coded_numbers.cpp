@@ -156,7 +156,7 @@ void decode_dictionary(Bytes& bytes, T* items, std::size_t n) {
         std::fill_n(items, n, known[0]);
         return;
     }
-    known.resize(std::size_t{1} << width, known.back());  // every place of this many bits exists
+    known.resize(std::size_t{1} << width, known.back());  // every index of this many bits exists
     std::array<std::uint8_t, kBlock * 2 + kSlack> block{};
     std::uint64_t greatest = 0;
     for (std::size_t first = 0; first < n; first += kBlock) {
@@ -164,15 +164,15 @@ void decode_dictionary(Bytes& bytes, T* items, std::size_t n) {
         const auto own = bytes.take(bytes_for(n_now, width));
         std::memcpy(block.data(), own.data(), own.size());
         T* const out = items + first;
-        for_numbers(block.data(), n_now, width, [&](std::size_t i, std::uint64_t place) {
-            greatest = std::max(greatest, place);
-            out[i] = known[place];
+        for_numbers(block.data(), n_now, width, [&](std::size_t i, std::uint64_t index) {
+            greatest = std::max(greatest, index);
+            out[i] = known[index];
         });
     }
     require(greatest < n_known, "Coded numbers name a distinct item that is not there.");
 }
 
-// Calls visit(item or difference from the last one, its place) for each item.
+// Calls visit(item or difference from the last one, its index) for each item.
 template <class T, class Visit>
 void for_items(const T* items, std::size_t n, bool delta, Visit visit) {
     T last = 0;

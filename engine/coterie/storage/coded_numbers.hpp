@@ -3,10 +3,10 @@
 // Words
 //   item   a number of 1, 2, 4 or 8 bytes; its bits are taken for a whole number, whatever they mean
 //   form   the first byte says how the items are written:
-//     dictionary          the distinct items, ascending, then the place of each item among them
+//     dictionary          the distinct items, ascending, then the index of each item among them
 //     frame of reference  blocks of 128 items: the least one, then by how much each is greater
 //     delta               the same of the differences from one item to the next, as zigzag.hpp writes them
-// Places and differences take as many bits as the largest of them needs, one after the other without gaps. Decoding
+// Indices and differences take as many bits as the largest of them needs, one after the other without gaps. Decoding
 // is a shift and a mask per item; it is faster than reading the plain items from a disk.
 #pragma once
 

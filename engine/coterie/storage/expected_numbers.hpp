@@ -16,7 +16,7 @@ namespace coterie {
 /// What is known of a tree as a whole.
 struct TreeRule {
     double unit = 0.0;        // that covers are multiples of; 0: of none
-    double l2 = 0.0;          // that answers were drawn to zero by
+    double l2 = 0.0;          // that shrank values towards zero
     double gain_scale = 1.0;  // of gains
 };
 
@@ -42,20 +42,22 @@ inline double expected_gain(Sides value, Sides cover, double own_value, double w
 
 inline constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 
-/// The place of a double among all of them in order, and the double at a place. Signs are a guess, so no branches.
-inline std::uint64_t place_of(double value) {
+/// The ordinal of a double among all of them in order, and the double of an ordinal. Signs are a guess, so no branches.
+inline std::uint64_t ordinal_of(double value) {
     const auto bits = std::bit_cast<std::uint64_t>(value);
     return bits ^ ((0 - (bits >> 63)) | kSignBit);
 }
-inline double double_at(std::uint64_t place) { return std::bit_cast<double>(place ^ (((place >> 63) - 1) | kSignBit)); }
+inline double double_at(std::uint64_t ordinal) {
+    return std::bit_cast<double>(ordinal ^ (((ordinal >> 63) - 1) | kSignBit));
+}
 
 /// How many doubles lie between two, small for either sign.
 inline std::uint64_t doubles_between(double expected, double found) {
-    return zigzag(place_of(found) - place_of(expected));
+    return zigzag(ordinal_of(found) - ordinal_of(expected));
 }
 
 inline double double_after(double expected, std::uint64_t between) {
-    return double_at(place_of(expected) + unzigzag(between));
+    return double_at(ordinal_of(expected) + unzigzag(between));
 }
 
 /// The rule that makes the numbers of a tree most expected. The tree is sound.

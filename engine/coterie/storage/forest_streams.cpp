@@ -40,7 +40,7 @@ void append(std::vector<T>& all, const std::vector<T>& own) {
     all.insert(all.end(), own.begin(), own.end());
 }
 
-/// The distinct thresholds of each feature that is asked for.
+/// The distinct thresholds of each feature with splits.
 using Cuts = std::map<std::int32_t, std::vector<std::uint64_t>>;
 
 Cuts cuts_of(Trees trees) {
@@ -56,15 +56,15 @@ Cuts cuts_of(Trees trees) {
 }
 
 void add_splits(ForestStreams& streams, const Tree& tree, const Cuts& cuts, bool depth_first) {
-    std::map<std::int32_t, std::uint32_t> place;
-    for (const auto& [feature, own] : cuts) place.try_emplace(feature, static_cast<std::uint32_t>(place.size()));
+    std::map<std::int32_t, std::uint32_t> position;
+    for (const auto& [feature, own] : cuts) position.try_emplace(feature, static_cast<std::uint32_t>(position.size()));
     for (NodeIndex node = 0; node < tree.n_nodes(); ++node) {
         streams.is_split.push_back(!tree.is_leaf(node));
         if (tree.is_leaf(node)) continue;
         if (!depth_first) streams.pair.push_back((tree.left[node] - 1) / 2);
         const std::vector<std::uint64_t>& own = cuts.at(tree.feature[node]);
         const auto cut = std::ranges::lower_bound(own, bits_of(tree.threshold[node])) - own.begin();
-        streams.feature.push_back(place.at(tree.feature[node]));
+        streams.feature.push_back(position.at(tree.feature[node]));
         streams.cut.push_back(static_cast<std::uint32_t>(cut));
         streams.levels.push_back(tree.levels[node]);
         streams.missing_left.push_back(tree.missing_left[node]);

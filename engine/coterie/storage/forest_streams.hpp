@@ -7,7 +7,7 @@
 //           the usual way, and any 64 bits otherwise. Of doubles it counts the doubles between the two
 //   unit    what the covers of a tree are multiples of, since they are sums of whole numbers; 0 if they are not
 //
-// What can be expected of a split whose children answer l and r, and cover L and R:
+// What can be expected of a split whose children have the values l and r, and cover L and R:
 //   cover   L + R
 //   value   (l (L + l2) + r (R + l2)) / (cover + l2)
 //   gain    gain_scale (l l (L + l2) + r r (R + l2) - value value (cover + l2))
@@ -36,8 +36,8 @@ struct StreamsIn {
     Held<std::uint8_t> is_split;
     // splits
     Held<std::uint32_t> pair;     // of children: (left - 1) / 2; empty if all trees are numbered depth first
-    Held<std::uint32_t> feature;  // its place in `features`
-    Held<std::uint32_t> cut;      // the place of the threshold among the cuts of the feature
+    Held<std::uint32_t> feature;  // its position in `features`
+    Held<std::uint32_t> cut;      // the position of the threshold among the cuts of the feature
     Held<std::int32_t> levels;
     Held<std::uint8_t> missing_left;
     Held<std::uint32_t> rows_more;
@@ -48,7 +48,7 @@ struct StreamsIn {
     Held<std::uint32_t> leaf_rows;
     Held<std::uint64_t> leaf_cover;  // in units, or the bits of a double
     Held<double> leaf_value;         // n_outputs per leaf
-    // features that are asked for
+    // features with splits
     Held<std::uint32_t> features;
     Held<std::uint32_t> n_cuts;
     Held<double> cuts;  // by their bits

@@ -28,7 +28,8 @@ std::optional<NodeStreams> streams_of(const PackedForest& forest) {
     bool depth_first = true;
     for_trees(forest, [&](const PackedTree& tree) {
         plain = plain && std::ranges::all_of(tree.nodes, [](const PackedNode& node) {
-                    return !node.is_leaf() || (node.what == PackedNode::kLeafFlag && node.code == 0 && node.share == 0);
+                    return !node.is_leaf() ||
+                           (node.condition == PackedNode::kLeafFlag && node.code == 0 && node.share == 0);
                 });
         depth_first = depth_first && is_depth_first(tree);
     });
@@ -38,7 +39,7 @@ std::optional<NodeStreams> streams_of(const PackedForest& forest) {
         for (const PackedNode& node : tree.nodes) {
             streams.is_split.push_back(!node.is_leaf());
             if (node.is_leaf()) {
-                streams.answer.push_back(node.left);
+                streams.leaf_value.push_back(node.left);
                 continue;
             }
             if (!depth_first) streams.pair.push_back((node.left - 1) / 2);
@@ -60,7 +61,7 @@ std::vector<PackedNode> nodes_of(const NodeStreams& streams, std::span<const std
         static_cast<std::size_t>(std::ranges::count_if(streams.is_split, [](std::uint8_t each) { return each != 0; }));
     require((streams.pair.empty() || streams.pair.size() == n_splits) && streams.feature.size() == n_splits &&
                 streams.missing_right.size() == n_splits && streams.code.size() == n_splits &&
-                streams.share.size() == n_splits && streams.answer.size() == streams.is_split.size() - n_splits,
+                streams.share.size() == n_splits && streams.leaf_value.size() == streams.is_split.size() - n_splits,
             "The streams of splits and leaves differ in length.");
     std::vector<PackedNode> nodes(streams.is_split.size());
     std::size_t split = 0;
@@ -68,17 +69,17 @@ std::vector<PackedNode> nodes_of(const NodeStreams& streams, std::span<const std
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         PackedNode& node = nodes[i];
         if (!streams.is_split[i]) {
-            node.left = streams.answer[leaf++];
-            node.what = PackedNode::kLeafFlag;
+            node.left = streams.leaf_value[leaf++];
+            node.condition = PackedNode::kLeafFlag;
             continue;
         }
         const std::uint32_t feature = streams.feature[split];
         if (feature >= n_levels.size())
-            throw InvalidInput("A node asks for feature " + std::to_string(feature) + "; there are " +
+            throw InvalidInput("A node splits on feature " + std::to_string(feature) + "; there are " +
                                std::to_string(n_levels.size()) + ".");
         if (!streams.pair.empty()) node.left = 2 * streams.pair[split] + 1;
-        node.what = feature | (streams.missing_right[split] ? PackedNode::kMissingRight : 0) |
-                    (n_levels[feature] > 0 ? PackedNode::kNominal : 0);
+        node.condition = feature | (streams.missing_right[split] ? PackedNode::kMissingRight : 0) |
+                         (n_levels[feature] > 0 ? PackedNode::kNominal : 0);
         node.code = streams.code[split];
         node.share = streams.share[split];
         ++split;

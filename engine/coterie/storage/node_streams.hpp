@@ -16,7 +16,7 @@ struct NodeStreams {
     std::vector<std::uint8_t> missing_right;
     std::vector<std::uint16_t> code;
     std::vector<std::uint16_t> share;
-    std::vector<std::uint32_t> answer;  // of leaves
+    std::vector<std::uint32_t> leaf_value;  // the row of each leaf
 };
 
 /// Nothing if a leaf holds what only splits need.

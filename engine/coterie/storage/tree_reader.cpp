@@ -147,7 +147,7 @@ void TreeReader::read_splits(Tree& tree, std::size_t n) {
     for (std::size_t i = 0; i < splits_.size(); ++i) {
         const NodeIndex node = splits_[i];
         if (feature[i] >= s_.features.size() || s_.features[feature[i]] >= n_features_)
-            refuse(node, "asks for a feature that does not exist.");
+            refuse(node, "splits on a feature that does not exist.");
         if (cut[i] >= s_.n_cuts[feature[i]]) refuse(node, "compares with a cut that does not exist.");
         if (missing_left[i] > 1) refuse(node, "sends missing values nowhere.");
         tree.feature[node] = static_cast<std::int32_t>(s_.features[feature[i]]);

@@ -1,4 +1,4 @@
-// tree/forest.hpp: finished trees that answer together.
+// tree/forest.hpp: finished trees whose predictions are added.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace coterie {
 
 class CompiledForest;  // predict/compiled_forest.hpp
 
-/// Where the form that answers fastest is kept once it has been made. A copy begins without.
+/// Where the form that predicts fastest is kept once it has been made. A copy begins without.
 class CompiledSlot {
 public:
     CompiledSlot() = default;
@@ -45,7 +45,7 @@ struct TreeRange {
     std::size_t end_of(std::size_t n_trees) const { return std::min(end, n_trees); }
 };
 
-/// Trees over the same features. Tree i adds its answer to outputs first_output[i], first_output[i] + 1, ...
+/// Trees over the same features. Tree i adds its prediction to outputs first_output[i], first_output[i] + 1, ...
 struct Forest {
     std::size_t n_features = 0;
     std::uint32_t n_outputs = 1;

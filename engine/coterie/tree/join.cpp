@@ -26,7 +26,7 @@ Tree joined(std::span<const std::shared_ptr<const Tree>> trees) {
     whole.value.reserve(whole.n_nodes() * n_outputs);
     for (NodeIndex node = 0; node < whole.n_nodes(); ++node)
         for (const auto& tree : trees) {
-            const std::span<const double> own = tree->answer(node);
+            const std::span<const double> own = tree->values_of(node);
             whole.value.insert(whole.value.end(), own.begin(), own.end());
         }
     for (const auto& tree : trees.subspan(1))

@@ -1,4 +1,4 @@
-// tree/join.hpp: trees that differ in their answers only, as one tree that answers for all of them.
+// tree/join.hpp: trees that differ in their values only, as one tree with the outputs of all.
 #pragma once
 
 #include <memory>

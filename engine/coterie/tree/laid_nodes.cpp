@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kLanes = 16;         // walks that hide each other's latency
 constexpr std::size_t kAhead = 16;         // rows that are fetched before they are read
-constexpr std::size_t kStepsBelow = 6;     // between two questions who has arrived, below the first levels
+constexpr std::size_t kStepsBelow = 6;     // between two checks for lanes that have arrived, below the top of the tree
 constexpr std::size_t kMinTopRows = 1024;  // for which these are put into blocks
 
 template <bool kLessOne>
@@ -23,21 +23,21 @@ std::uint32_t next_of(const LaidNode& node, const std::uint16_t* own) {
     return (node.next & ~LaidNode::kLessOne) + (code > node.code);
 }
 
-// The node from which a row that leaves the blocks of the first levels goes on.
-struct TopLevels {
+// The node from which a row that leaves the blocks at the top goes on.
+struct TopBlocks {
     static constexpr std::uint32_t kArrived = 1u << 31;  // beside what is noted of a leaf
 
     std::array<NodeBlock, kTopBlocks> blocks;
     std::array<std::uint32_t, kTopExits> starts;
 
     // Below a leaf, which all codes leave to the left, are copies of itself.
-    TopLevels(const LaidNode* nodes, LeafNote note) {
+    TopBlocks(const LaidNode* nodes, LeafNote note) {
         std::array<std::uint32_t, kTopExits / NodeBlock::kExits> above;
-        std::size_t width = 1;  // blocks of a level
+        std::size_t width = 1;  // blocks side by side
         starts[0] = 0;
-        for (NodeBlock* level = blocks.data(); width < kTopExits; level += width, width *= NodeBlock::kExits) {
+        for (NodeBlock* first = blocks.data(); width < kTopExits; first += width, width *= NodeBlock::kExits) {
             std::copy_n(starts.begin(), width, above.begin());
-            for (std::size_t i = 0; i < width; ++i) fill(nodes, above[i], level[i], &starts[i * NodeBlock::kExits]);
+            for (std::size_t i = 0; i < width; ++i) fill(nodes, above[i], first[i], &starts[i * NodeBlock::kExits]);
         }
         for (std::uint32_t& start : starts) {
             const LaidNode& node = nodes[start];
@@ -67,7 +67,7 @@ template <bool kLessOne, bool kStarts, LeafNote kNote>
 [[gnu::noinline]] void walk(const LaidNode* nodes, const CodesByRow& codes, std::span<const std::uint32_t> rows,
                             std::size_t n_steps, [[maybe_unused]] const std::uint32_t* starts, std::uint32_t* ends) {
     std::array<const std::uint16_t*, kLanes> own;
-    std::array<std::uint32_t, kLanes> place{};
+    std::array<std::uint32_t, kLanes> position{};
     std::array<std::uint32_t, kLanes> at{};
     own.fill(codes.row(rows[0]));
     std::size_t n_taken = 0;
@@ -76,16 +76,16 @@ template <bool kLessOne, bool kStarts, LeafNote kNote>
     for (std::uint32_t arrived = (1u << kLanes) - 1;;) {
         for (; arrived != 0; arrived &= arrived - 1) {
             const auto k = static_cast<std::size_t>(std::countr_zero(arrived));
-            if (busy >> k & 1) ends[place[k]] = kNote == LeafNote::column ? nodes[at[k]].column : at[k];
+            if (busy >> k & 1) ends[position[k]] = kNote == LeafNote::column ? nodes[at[k]].column : at[k];
             if constexpr (kStarts)
-                for (; n_taken < rows.size() && (starts[ends[n_taken]] & TopLevels::kArrived); ++n_taken)
-                    ends[n_taken] = starts[ends[n_taken]] & ~TopLevels::kArrived;
+                for (; n_taken < rows.size() && (starts[ends[n_taken]] & TopBlocks::kArrived); ++n_taken)
+                    ends[n_taken] = starts[ends[n_taken]] & ~TopBlocks::kArrived;
             if (n_taken == rows.size()) {
                 busy &= ~(1u << k);
                 continue;
             }
             busy |= 1u << k;
-            place[k] = static_cast<std::uint32_t>(n_taken);
+            position[k] = static_cast<std::uint32_t>(n_taken);
             at[k] = kStarts ? starts[ends[n_taken]] : 0;
             own[k] = codes.row(rows[n_taken++]);
             const std::uint16_t* const later = codes.row(rows[std::min(n_taken + kAhead, rows.size() - 1)]);
@@ -110,7 +110,7 @@ void walk_and_note(const LaidNode* nodes, const CodesByRow& codes, std::span<con
     const NodeWalkKernels& kernel = kernels().node_walk;
     if (rows.size() < kMinTopRows || codes.stride > kernel.max_top_columns)
         return walk<false, false, kNote>(nodes, codes, rows, n_steps, nullptr, ends);
-    const TopLevels top(nodes, kNote);
+    const TopBlocks top(nodes, kNote);
     kernel.walk_top(top.blocks.data(), codes.codes, codes.stride, rows.data(), rows.size(), ends);
     walk<false, true, kNote>(nodes, codes, rows, kStepsBelow, top.starts.data(), ends);
 }

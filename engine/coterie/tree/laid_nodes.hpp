@@ -33,7 +33,7 @@ struct CodesByRow {
 /// What is noted of the leaf that a row reaches: its number, or its column, which says something else in leaves.
 enum class LeafNote : std::uint8_t { number, column };
 
-/// Where each of the rows ends, by its place among them. After so many steps who has arrived takes the next row.
+/// Where each of the rows ends, by its position among them. After so many steps who has arrived takes the next row.
 /// `less_one`: some nodes have kLessOne; leaves are then noted by number.
 void walk_laid_out(const LaidNode* nodes, const CodesByRow& codes, std::span<const std::uint32_t> rows,
                    std::size_t n_steps, bool less_one, std::uint32_t* ends, LeafNote note = LeafNote::number);

@@ -34,13 +34,13 @@ struct Limits {
 const char* fault_of(const Limits& limits, const PackedNode& node, std::size_t index) {
     if (node.is_leaf()) {
         if (node.left >= limits.n_leaf_values) return "names a leaf value that the tree does not have.";
-        return node.what == PackedNode::kLeafFlag ? nullptr : "is a leaf that asks for a feature.";
+        return node.condition == PackedNode::kLeafFlag ? nullptr : "is a leaf that splits on a feature.";
     }
     if (node.left <= index || std::size_t{node.left} + 1 >= limits.n_nodes)
         return "has children that do not come after it.";
     const FeatureIndex feature = node.feature();
-    if (feature >= limits.kind.size()) return "asks for a feature that does not exist.";
-    if ((node.what & PackedNode::kNominal) != limits.kind[feature]) return "mistakes the kind of its feature.";
+    if (feature >= limits.kind.size()) return "splits on a feature that does not exist.";
+    if ((node.condition & PackedNode::kNominal) != limits.kind[feature]) return "mistakes the kind of its feature.";
     if (node.code > limits.most_code[feature] || (node.code == 0 && !node.is_nominal()))
         return "compares with a code that does not exist.";
     return nullptr;

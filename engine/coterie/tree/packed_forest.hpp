@@ -24,18 +24,18 @@
 namespace coterie {
 
 struct PackedNode {
-    std::uint32_t left = 0;   // the left child, the right one is next to it; at a leaf, the row of its leaf value
-    std::uint32_t what = 0;   // the feature, and three flags
-    std::uint16_t code = 0;   // the last code that goes left
-    std::uint16_t share = 0;  // of the training weight that goes left, in 65535ths
+    std::uint32_t left = 0;       // the left child, the right one is next to it; at a leaf, the row of its leaf value
+    std::uint32_t condition = 0;  // the feature, and three flags
+    std::uint16_t code = 0;       // the last code that goes left
+    std::uint16_t share = 0;      // of the training weight that goes left, in 65535ths
 
     static constexpr std::uint32_t kLeafFlag = 1u << 31;
     static constexpr std::uint32_t kMissingRight = 1u << 30;
     static constexpr std::uint32_t kNominal = 1u << 29;
     static constexpr std::uint32_t kFeature = kNominal - 1;
 
-    /// What a split asks.
-    static constexpr std::uint32_t question(FeatureIndex feature, bool missing_left, bool nominal) {
+    /// The condition of a split.
+    static constexpr std::uint32_t split_on(FeatureIndex feature, bool missing_left, bool nominal) {
         return feature | (missing_left ? 0 : kMissingRight) | (nominal ? kNominal : 0);
     }
 
@@ -43,21 +43,21 @@ struct PackedNode {
         share = static_cast<std::uint16_t>(65535.0 * std::clamp(of_left, 0.0, 1.0) + 0.5);
     }
 
-    bool is_leaf() const { return what & kLeafFlag; }
-    bool is_nominal() const { return what & kNominal; }
-    bool missing_left() const { return !(what & kMissingRight); }
-    FeatureIndex feature() const { return what & kFeature; }
+    bool is_leaf() const { return condition & kLeafFlag; }
+    bool is_nominal() const { return condition & kNominal; }
+    bool missing_left() const { return !(condition & kMissingRight); }
+    FeatureIndex feature() const { return condition & kFeature; }
 
     /// Missing is code 0; where it goes right, one less wraps it around to the highest code.
     bool goes_left(std::uint32_t its_code) const {
-        const std::uint32_t shift = what >> 30 & 1u;
+        const std::uint32_t shift = condition >> 30 & 1u;
         return static_cast<std::uint16_t>(its_code - shift) <= static_cast<std::uint16_t>(code - shift);
     }
     bool operator==(const PackedNode&) const = default;
 };
 static_assert(sizeof(PackedNode) == 12);
 
-/// The leaf of one row; code_of(node) is its code, or its rank, in the feature that the node asks for.
+/// The leaf of one row; code_of(node) is its code, or its rank, in the feature that the node splits on.
 template <class CodeOf>
 NodeIndex leaf_of(std::span<const PackedNode> nodes, CodeOf code_of) {
     NodeIndex at = 0;
@@ -126,7 +126,7 @@ struct PackedForest {
 /// Throws InvalidInput unless every node, leaf value, threshold and rank of the forest can be followed.
 void validate(const PackedForest& forest);
 
-/// What can be said of a forest without reading its nodes, thresholds and ranks: whether all arrays have the right
+/// What is known of a forest without reading its nodes, thresholds and ranks: whether all arrays have the right
 /// lengths.
 void validate_lengths(const PackedForest& forest);
 

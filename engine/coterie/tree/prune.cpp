@@ -132,7 +132,7 @@ void copy_node(const Tree& from, NodeIndex node, Tree& to) {
     to.cover.push_back(from.cover[node]);
     to.n_rows.push_back(from.n_rows[node]);
     if (!from.impurity.empty()) to.impurity.push_back(from.impurity[node]);
-    const auto value = from.answer(node);
+    const auto value = from.values_of(node);
     to.value.insert(to.value.end(), value.begin(), value.end());
 }
 
@@ -170,7 +170,7 @@ Tree prune(const Tree& tree, double alpha) {
 }
 
 KeptTree keep_splits(const Tree& tree, const std::vector<std::uint8_t>& kept) {
-    KeptTree part{.tree = {}, .place = std::vector<NodeIndex>(tree.n_nodes(), 0)};
+    KeptTree part{.tree = {}, .new_index = std::vector<NodeIndex>(tree.n_nodes(), 0)};
     Tree& pruned = part.tree;
     pruned.n_outputs = tree.n_outputs;
     copy_node(tree, 0, pruned);
@@ -179,23 +179,23 @@ KeptTree keep_splits(const Tree& tree, const std::vector<std::uint8_t>& kept) {
         const NodeIndex node = stack.back();
         stack.pop_back();
         if (tree.is_leaf(node) || !kept[node]) continue;
-        copy_split(tree, node, pruned, part.place[node]);
+        copy_split(tree, node, pruned, part.new_index[node]);
         for (const NodeIndex child : {tree.left[node], tree.left[node] + 1}) {
-            part.place[child] = static_cast<NodeIndex>(pruned.n_nodes());
+            part.new_index[child] = static_cast<NodeIndex>(pruned.n_nodes());
             copy_node(tree, child, pruned);
         }
         stack.push_back(tree.left[node] + 1);
         stack.push_back(tree.left[node]);
     }
     for (NodeIndex node = 0; node < tree.n_nodes(); ++node) {  // children come after their parent
-        if (tree.is_leaf(node) || !pruned.is_leaf(part.place[node])) continue;
-        part.place[tree.left[node]] = part.place[tree.left[node] + 1] = part.place[node];
+        if (tree.is_leaf(node) || !pruned.is_leaf(part.new_index[node])) continue;
+        part.new_index[tree.left[node]] = part.new_index[tree.left[node] + 1] = part.new_index[node];
     }
     return part;
 }
 
-std::vector<std::uint8_t> worthy_splits(const Tree& tree, double leaf_penalty, bool by_level) {
-    // One group of splits is undone or kept as a whole: a split by itself, or a level of them.
+std::vector<std::uint8_t> splits_to_keep(const Tree& tree, double leaf_penalty, bool by_level) {
+    // One group of splits is undone or kept as a whole: a split by itself, or all of one depth.
     const std::vector<std::uint32_t> depth = depths(tree);
     const auto group_of = [&](NodeIndex node) { return by_level ? depth[node] : node; };
     std::vector<double> worth(tree.n_nodes() + 1, 0.0);  // of what is kept of the group and below it

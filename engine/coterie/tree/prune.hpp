@@ -30,14 +30,14 @@ Tree prune(const Tree& tree, double alpha);
 /// A part of a tree, and the node of it that has the rows of each old node.
 struct KeptTree {
     Tree tree;
-    std::vector<NodeIndex> place;
+    std::vector<NodeIndex> new_index;
 };
 
 /// The tree with the splits that are kept; where one is not, neither is any split below it.
 KeptTree keep_splits(const Tree& tree, const std::vector<std::uint8_t>& kept);
 
 /// Which splits are worth their leaves, from the bottom up: the gain of what is kept of a split's branch must be more
-/// than `leaf_penalty` for each leaf that the branch adds. `by_level`: all splits of a level share one fate.
-std::vector<std::uint8_t> worthy_splits(const Tree& tree, double leaf_penalty, bool by_level);
+/// than `leaf_penalty` for each leaf that the branch adds. `by_level`: splits of one depth stay or go together.
+std::vector<std::uint8_t> splits_to_keep(const Tree& tree, double leaf_penalty, bool by_level);
 
 }  // namespace coterie

@@ -1,7 +1,7 @@
-// tree/route_plan.hpp: the order in which kernels().routing.route answers the splits of a tree.
+// tree/route_plan.hpp: the order in which kernels().routing.route evaluates the splits of a tree.
 //
 // What is below a split comes first, and of two sides that have splits the one with more leaves: then at most as many
-// answers wait for their other side as a number of leaves has bits.
+// results wait for their other side as a number of leaves has bits.
 #pragma once
 
 #include <utility>
@@ -12,7 +12,7 @@
 
 namespace coterie {
 
-/// `Splits` has is_leaf(node), left(node), code(leaf), and step(node), which is what the split asks.
+/// `Splits` has is_leaf(node), left(node), code(leaf), and step(node), which is the rule of the split.
 template <class Splits>
 class RoutePlan {
 public:
@@ -32,8 +32,8 @@ private:
     void add_split(NodeIndex node) {
         NodeIndex first = splits_.left(node);
         NodeIndex second = first + 1;
-        const bool turned = n_leaves_[second] > n_leaves_[first];
-        if (turned) std::swap(first, second);
+        const bool swapped = n_leaves_[second] > n_leaves_[first];
+        if (swapped) std::swap(first, second);
         // Now only the second may be a leaf, unless both are.
         if (!splits_.is_leaf(first)) add_split(first);
         if (!splits_.is_leaf(second)) add_split(second);
@@ -42,14 +42,14 @@ private:
             step.way = RouteStep::Way::start;
             step.code = splits_.code(first);
             step.other = splits_.code(second);
-            steps_.push_back(turned ? step.inverted() : step);
+            steps_.push_back(swapped ? step.inverted() : step);
         } else if (splits_.is_leaf(second)) {
             step.way = RouteStep::Way::attach;
             step.code = splits_.code(second);
-            steps_.push_back(turned ? step : step.inverted());
+            steps_.push_back(swapped ? step : step.inverted());
         } else {
             step.way = RouteStep::Way::join;
-            steps_.push_back(turned ? step.inverted() : step);
+            steps_.push_back(swapped ? step.inverted() : step);
         }
     }
 

@@ -55,10 +55,10 @@ Tree scaled(const Tree& tree, double times) {
     Tree result = tree;
     LinearLeaves& linear = result.linear;
     if (times < 0) std::swap(linear.low, linear.high);
-    for (auto* const answers : {&result.value, &linear.base, &linear.slope})
-        for (double& answer : *answers) answer *= times;
+    for (auto* const values : {&result.value, &linear.base, &linear.slope})
+        for (double& value : *values) value *= times;
     for (auto* const bounds : {&linear.low, &linear.high})
-        for (double& bound : *bounds)  // no bound is no bound for zero answers too
+        for (double& bound : *bounds)  // no bound is no bound for zero values too
             if (times != 0 || std::isfinite(bound)) bound *= times;
     return result;
 }

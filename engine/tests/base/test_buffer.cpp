@@ -16,7 +16,7 @@ const Test aligned("a buffer begins on a cache line, a large one on a large page
     check_equal(reinterpret_cast<std::uintptr_t>(large.data()) % kLargePage, std::uintptr_t{0});
 });
 
-const Test too_large("asking for more memory than any machine has is refused, not wrapped around", [] {
+const Test too_large("requesting more memory than any machine has is refused, not wrapped around", [] {
     check_throws<std::bad_alloc>([] { LineAllocator<double>().allocate(std::size_t{1} << 62); }, "bad_alloc");
 });
 

@@ -1,4 +1,4 @@
-// What threads bring in any order is used in the order of its numbers, by one of them at a time.
+// What threads add in any order is used in the order of its numbers, by one of them at a time.
 #include <atomic>
 #include <memory>
 
@@ -14,9 +14,9 @@ using Number = std::unique_ptr<std::size_t>;  // moved, never copied
 const Test backwards("items that come backwards wait for the first", [] {
     std::vector<std::size_t> used;
     InOrder<Number> items(4, [&](Number& item) { used.push_back(*item); });
-    for (const std::size_t number : {3u, 2u, 1u}) items.bring(number, std::make_unique<std::size_t>(number));
+    for (const std::size_t number : {3u, 2u, 1u}) items.add(number, std::make_unique<std::size_t>(number));
     check(used.empty(), "nothing is due");
-    items.bring(0, std::make_unique<std::size_t>(0));
+    items.add(0, std::make_unique<std::size_t>(0));
     check_equal(used, std::vector<std::size_t>{0, 1, 2, 3});
 });
 
@@ -30,7 +30,7 @@ const Test by_threads("all items of several threads are used once, in order, and
             used.push_back(*item);
             --users;
         });
-        parallel_for(500, n_threads, [&](std::size_t i) { items.bring(i, std::make_unique<std::size_t>(i)); });
+        parallel_for(500, n_threads, [&](std::size_t i) { items.add(i, std::make_unique<std::size_t>(i)); });
         check(alone, "one user at a time");
         check_equal(used.size(), std::size_t{500});
         for (std::size_t i = 0; i < used.size(); ++i) check_equal(used[i], i);

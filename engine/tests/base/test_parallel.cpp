@@ -1,4 +1,4 @@
-// The pool runs every chunk once, whoever asks and however many threads there are.
+// The pool runs every chunk once, from whichever thread and however many threads there are.
 #include <atomic>
 #include <cstdlib>
 #include <thread>
@@ -48,7 +48,7 @@ const Test many_small("a hundred thousand jobs of two chunks lose none and run n
     }
 });
 
-const Test ranges_cover("ranges cover the items in pieces of the asked size", [] {
+const Test ranges_cover("ranges cover the items in pieces of the requested size", [] {
     std::vector<std::size_t> lengths(4);
     parallel_ranges(10, 3, 2, [&](std::size_t begin, std::size_t end) { lengths[begin / 3] = end - begin; });
     check_equal(lengths, std::vector<std::size_t>{3, 3, 3, 1});
@@ -98,7 +98,7 @@ bool all_meet(std::size_t n, int n_threads) {
     return arrived == n;
 }
 
-const Test two_callers("a caller beside another has half of the threads that it asks for, and its own helpers", [] {
+const Test two_callers("a caller beside another has half of the threads that it requests, and its own helpers", [] {
     std::atomic<bool> inside{false}, done{false};
     std::thread other([&] {
         parallel_for(2, 2, [&](std::size_t) {
@@ -115,7 +115,7 @@ const Test two_callers("a caller beside another has half of the threads that it 
     check(all_meet(3, 4), "a caller alone has all threads");
 });
 
-const Test requests("as many threads as asked for are used, but no more than are available", [] {
+const Test requests("as many threads as requested are used, but no more than are available", [] {
     check(available_threads() >= 1, "there is at least one thread");
     check_equal(usable_threads(1), 1);
     check_equal(usable_threads(0), available_threads());

@@ -5,12 +5,12 @@
 namespace coterie::tests {
 namespace {
 
-const Test same_place("the same place gives the same number", [] {
+const Test same_position("the same seed, purpose and position give the same number", [] {
     check_equal(random_bits(7, Purpose::bootstrap, 12), random_bits(7, Purpose::bootstrap, 12));
     static_assert(random_bits(7, Purpose::bootstrap, 12) == random_bits(7, Purpose::bootstrap, 12));
 });
 
-const Test another_place("seed, purpose and position each change the number", [] {
+const Test another_position("seed, purpose and position each change the number", [] {
     const auto bits = random_bits(7, Purpose::bootstrap, 12);
     check(bits != random_bits(8, Purpose::bootstrap, 12), "another seed gives another number");
     check(bits != random_bits(7, Purpose::rounding, 12), "another purpose gives another number");

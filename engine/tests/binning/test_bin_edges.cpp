@@ -77,7 +77,7 @@ const Test half_way("a cut lies at or above the lower value and below the higher
 /// Cuts ascend strictly, are few enough, and put every value between its neighbours' bins.
 void check_cuts(const std::vector<WeightedValue>& values, int max_bins) {
     const std::vector<double> cuts = choose_cuts(values, max_bins);
-    check(cuts.size() + 1 <= static_cast<std::size_t>(max_bins), "there are no more bins than asked for");
+    check(cuts.size() + 1 <= static_cast<std::size_t>(max_bins), "there are no more bins than requested");
     for (std::size_t i = 1; i < cuts.size(); ++i) check(cuts[i - 1] < cuts[i], "cuts ascend");
     if (values.size() <= static_cast<std::size_t>(max_bins)) check_equal(cuts.size() + 1, values.size());
     std::vector<bool> used(cuts.size() + 2, false);
@@ -95,7 +95,7 @@ std::vector<WeightedValue> random_values(std::uint64_t seed, std::size_t n, doub
     return values;
 }
 
-const Test lawful("cuts ascend, no bin is empty and none is too many, for flat and for steep masses", [] {
+const Test valid("cuts ascend, no bin is empty and none is too many, for flat and for steep masses", [] {
     for (const std::size_t n : {1u, 2u, 3u, 16u, 17u, 254u, 255u, 256u, 257u, 3000u})
         for (const int max_bins : {2, 3, 16, 255})
             for (const double skew : {0.0, 3.0, 40.0}) check_cuts(random_values(n, n, skew), max_bins);

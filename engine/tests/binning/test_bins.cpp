@@ -56,7 +56,7 @@ const Test levels("level k of a nominal feature has bin k + 1; negative and unkn
     check_equal(bins_of(mapper, later, 0), std::vector<Bin>{0, 0, 0});
 });
 
-const Test ordered("bins keep the order of the values, and there are no more than asked for", [] {
+const Test ordered("bins keep the order of the values, and there are no more than requested", [] {
     const Columns table = random_columns(1, 5000, 3);
     for (const int max_bins : {2, 16, 255}) {
         const BinMapper mapper = fit(table, max_bins);
@@ -88,10 +88,10 @@ const Test balanced("bins of a smooth column hold about as many rows each", [] {
 int slow_code(const BinnedMatrix& matrix, const FeatureBundle& bundle, std::size_t row) {
     int code = 0;
     int unit = 1;
-    for (std::size_t place = 0; place < bundle.features.size(); ++place) {
-        const FeatureIndex feature = bundle.features[place];
-        code += unit * (matrix.column(feature)[row] - bundle.first_bin[place]);
-        unit *= matrix.feature(feature).n_bins - bundle.first_bin[place];
+    for (std::size_t position = 0; position < bundle.features.size(); ++position) {
+        const FeatureIndex feature = bundle.features[position];
+        code += unit * (matrix.column(feature)[row] - bundle.first_bin[position]);
+        unit *= matrix.feature(feature).n_bins - bundle.first_bin[position];
     }
     return code;
 }
@@ -207,12 +207,12 @@ const Test bundles("every feature is in one bundle, and the codes of a bundle fi
         std::vector<int> seen(features.size());
         for (const FeatureBundle& bundle : plan_bundles(features, complete)) {
             int n_codes = 1;
-            for (std::size_t place = 0; place < bundle.features.size(); ++place) {
-                const FeatureIndex feature = bundle.features[place];
+            for (std::size_t position = 0; position < bundle.features.size(); ++position) {
+                const FeatureIndex feature = bundle.features[position];
                 ++seen[feature];
-                n_codes *= features[feature].n_bins - bundle.first_bin[place];
+                n_codes *= features[feature].n_bins - bundle.first_bin[position];
                 const bool counts_missing = !bundle.fused() || !complete[feature] || features[feature].n_bins == 2;
-                check_equal(int{bundle.first_bin[place]}, counts_missing ? 0 : 1);
+                check_equal(int{bundle.first_bin[position]}, counts_missing ? 0 : 1);
             }
             check_equal(bundle.n_codes, n_codes);
             check(n_codes <= kMaxBins, "codes fit a byte");

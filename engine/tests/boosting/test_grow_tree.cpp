@@ -1,4 +1,4 @@
-// One tree from a table and a target: squared error, so gradient = -y, hessian = 1, and a leaf answers its mean.
+// One tree from a table and a target: squared error, so gradient = -y, hessian = 1, and a leaf predicts its mean.
 #include <cmath>
 #include <thread>
 
@@ -81,7 +81,7 @@ const Test counted("children share the rows of their parent", [] {
             check_equal(tree.n_rows[tree.left[node]] + tree.n_rows[tree.left[node] + 1], tree.n_rows[node]);
 });
 
-const Test means("a leaf answers about the mean of its rows, and the walk finds the rows that the grower put there",
+const Test means("a leaf predicts about the mean of its rows, and the walk finds the rows that the grower put there",
                  [] {
                      const Problem problem = random_problem(4, 4000, 8);
                      TreeGrower grower(binned(problem.table, 2), {.max_leaf_nodes = 31}, 2);
@@ -124,7 +124,7 @@ const Test some_rows("only the rows that take part are counted", [] {
     check_equal(tree.n_rows[0], 500u);
 });
 
-const Test monotone("an increasing feature never lowers the answer", [] {
+const Test monotone("an increasing feature never lowers the prediction", [] {
     const Problem problem = random_problem(6, 3000, 4);
     GrowOptions options{.max_leaf_nodes = 31, .min_samples_leaf = 5};
     options.monotone = {1, 0, 0, 0};
@@ -136,7 +136,8 @@ const Test monotone("an increasing feature never lowers the answer", [] {
             line.values[feature].push_back(feature == 0 ? step / 100.0 : 0.4 + 0.6 * double(feature == 3));
     std::vector<double> scores(101);
     add_scores(forest, line.view(), scores, 1);
-    for (std::size_t step = 1; step <= 100; ++step) check(scores[step] >= scores[step - 1], "the answer does not fall");
+    for (std::size_t step = 1; step <= 100; ++step)
+        check(scores[step] >= scores[step - 1], "the prediction does not fall");
 });
 
 const Test constant("a target without differences grows a single leaf", [] {
@@ -156,12 +157,12 @@ const Test kept_buffers("a grower that has grown before grows the tree that a ne
     check(same(again, grow(second, options, 2)), "nothing of the first tree is left");
 });
 
-int n_questions = 0;
+int n_checks = 0;
 
-// Takes longer than the pause between two questions, so that every check asks; says yes in the middle of the tree.
+// Takes longer than the pause between two calls, so that every check calls it; true in the middle of the tree.
 bool after_some_splits() {
     std::this_thread::sleep_for(std::chrono::milliseconds(25));
-    return ++n_questions == 5;
+    return ++n_checks == 5;
 }
 
 const Test interrupted("growth that is interrupted leaves the grower as good as new", [] {
@@ -169,11 +170,11 @@ const Test interrupted("growth that is interrupted leaves the grower as good as 
     const GrowOptions options{.max_leaf_nodes = 31};
     TreeGrower grower(binned(problem.table, 1), options, 1);
     const Derivatives derivatives{.gradient = problem.gradient, .hessian = {}, .rows = {}};
-    n_questions = 0;
+    n_checks = 0;
     const StopRequest stop(&after_some_splits);
     std::this_thread::sleep_for(std::chrono::milliseconds(25));
     check_throws<Interrupted>([&] { grower.grow(derivatives, 7, stop); }, "interrupted");
-    check_equal(n_questions, 5);
+    check_equal(n_checks, 5);
     check(same(grower.grow(derivatives, 42), grow(problem, options)), "the next tree is sound");
 });
 

@@ -125,7 +125,7 @@ const Test last_first("the leaf that comes last loses its histogram first, also 
     check_throws<InvalidInput>([&] { queue.drop_last_histogram(none); }, "could be dropped");
 });
 
-const Test deep_keys("children below the 63rd level have keys of their own", [] {
+const Test deep_keys("children below depth 63 have keys of their own", [] {
     std::uint64_t left = 1, right = 1;
     for (int depth = 0; depth < 62; ++depth) left = child_draw_key(left, 0);
     check_equal(left, std::uint64_t{1} << 62);

@@ -1,4 +1,4 @@
-// Trees of several outputs: shared splits, own answers, threads, samples.
+// Trees of several outputs: shared splits, own values, threads, samples.
 #include <algorithm>
 #include <cmath>
 
@@ -25,7 +25,7 @@ std::vector<std::vector<float>> two_gradients(const Problem& problem) {
     return {problem.gradient, other};
 }
 
-const Test own_answers("outputs share splits, and each answers for itself", [] {
+const Test own_values("outputs share splits, and each has its own values", [] {
     const Problem problem = random_problem(1, 3000, 6);
     const std::vector<Tree> trees = grow_joint(problem, two_gradients(problem), {});
     check_equal(trees.size(), std::size_t{2});
@@ -33,12 +33,12 @@ const Test own_answers("outputs share splits, and each answers for itself", [] {
     check_equal(trees[0].feature, trees[1].feature);
     check_equal(trees[0].left, trees[1].left);
     check_equal(trees[0].n_rows[0], 3000u);
-    check(trees[0].value != trees[1].value, "answers differ");
+    check(trees[0].value != trees[1].value, "values differ");
     for (const std::int32_t feature : {0, 1})
         check(std::ranges::count(trees[0].feature, feature) > 0, "what explains one output is used");
 });
 
-const Test units("values are answers times the unit of the output", [] {
+const Test units("leaf values are multiplied by the unit of the output", [] {
     const Problem problem = random_problem(2, 1000, 5);
     const std::vector<std::vector<float>> gradients{problem.gradient, problem.gradient};
     JointGrower grower(binned(problem.table, 1), {}, {1.0, 8.0}, 1);

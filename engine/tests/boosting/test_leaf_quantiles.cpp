@@ -1,4 +1,4 @@
-// Leaves that answer with quantiles: the middle of the residuals, weights as repetitions, monotone where asked.
+// Leaves that predict quantiles: the middle of the residuals, weights as repetitions, monotone where requested.
 #include <algorithm>
 #include <cmath>
 
@@ -61,19 +61,19 @@ void check_medians(const RowSampling& sampling) {
     grower.set_quantile_values(tree, residual, {}, 0.5);
     std::vector<float> scores(5000, 0.0f);
     grower.add_predictions(scores);
-    std::vector<float> answers = scores;
-    std::ranges::sort(answers);
-    answers.erase(std::unique(answers.begin(), answers.end()), answers.end());
-    check(answers.size() > 6, "leaves differ");
-    for (const float answer : answers) {
+    std::vector<float> predictions = scores;
+    std::ranges::sort(predictions);
+    predictions.erase(std::unique(predictions.begin(), predictions.end()), predictions.end());
+    check(predictions.size() > 6, "leaves differ");
+    for (const float prediction : predictions) {
         std::vector<Weighed> own;
         for (std::size_t row = 0; row < 5000; ++row)
-            if (scores[row] == answer) own.push_back({residual[row], 1.0f});
-        check_near(answer, 0.5 * quantile_of(own, 0.5, nullptr), 1e-6);
+            if (scores[row] == prediction) own.push_back({residual[row], 1.0f});
+        check_near(prediction, 0.5 * quantile_of(own, 0.5, nullptr), 1e-6);
     }
 }
 
-const Test medians("a leaf answers with the median of all its rows, sampled or not", [] {
+const Test medians("a leaf predicts the median of all its rows, sampled or not", [] {
     check_medians({});
     check_medians({.method = SamplingMethod::uniform, .share = 0.4});
 });

@@ -28,13 +28,13 @@ const Test by_hand("path smoothing mixes what one mixes by hand", [] {
     check_near(tree.value[4], 7 / 3.0 + right * 2 / 3, 1e-12);
 });
 
-const Test same_splits("path smoothing changes answers and no split", [] {
+const Test same_splits("path smoothing changes values and no split", [] {
     const Problem problem = random_problem(1, 3000, 8);
     const Tree plain = grow(problem, {.max_leaf_nodes = 31});
     const Tree smooth = grow(problem, {.max_leaf_nodes = 31, .path_smoothing = 50});
     check_equal(smooth.feature, plain.feature);
     check_equal(smooth.gain, plain.gain);
-    check(smooth.value != plain.value, "answers differ");
+    check(smooth.value != plain.value, "values differ");
 });
 
 const Test counts_all("with a sample, smoothing counts the rows of the whole table", [] {
@@ -57,7 +57,7 @@ const Test counts_all("with a sample, smoothing counts the rows of the whole tab
     }
 });
 
-const Test kept_order("smoothed answers keep the order of a monotone feature", [] {
+const Test kept_order("smoothed values keep the order of a monotone feature", [] {
     const Problem problem = random_problem(6, 3000, 4);
     GrowOptions options{.max_leaf_nodes = 31, .min_samples_leaf = 2, .path_smoothing = 20};
     options.monotone = {-1, 0, 0, 0};
@@ -80,7 +80,7 @@ const Test kept_order("smoothed answers keep the order of a monotone feature", [
                         sides[side].insert(sides[side].end(), {tree.left[below], tree.left[below] + 1});
                     }
                 }
-            check(least[0] >= most[1], "every answer on the left is at least every one on the right");
+            check(least[0] >= most[1], "every value on the left is at least every one on the right");
         }
     };
     check(std::ranges::count(tree.feature, 0) > 2, "the feature is used");

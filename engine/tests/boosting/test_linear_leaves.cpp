@@ -12,7 +12,7 @@
 namespace coterie::tests {
 namespace {
 
-std::vector<double> answers_of(const Tree& tree, const Columns& table) {
+std::vector<double> predictions_of(const Tree& tree, const Columns& table) {
     Forest forest{.n_features = table.values.size(), .n_outputs = 1, .trees = {}, .first_output = {}};
     forest.add(std::make_shared<const Tree>(tree), 0);
     std::vector<double> scores(table.n_rows(), 0.0);
@@ -40,8 +40,8 @@ const Test by_hand("two lines are found where two lines are", [] {
     check_near(tree.linear.centre[0], 49.5 / 200, 1e-12);
     check_equal(tree.linear.least[1], 0.5);
     check_equal(tree.linear.most[1], 199.0 / 200);
-    const std::vector<double> answers = answers_of(tree, problem.table);
-    for (std::size_t row = 0; row < 200; ++row) check_near(answers[row], -problem.gradient[row], 1e-5);
+    const std::vector<double> predictions = predictions_of(tree, problem.table);
+    for (std::size_t row = 0; row < 200; ++row) check_near(predictions[row], -problem.gradient[row], 1e-5);
 });
 
 const Test shrunk_slopes("linear_l2 = 1 halves the slope of a single feature", [] {
@@ -60,7 +60,8 @@ const Test monotone("a slope that a constraint forbids is not there", [] {
 const Test steps("no line goes further than max_step", [] {
     const Problem problem = roof();
     const Tree tree = grow(problem, {.max_leaf_nodes = 2, .max_step = 1, .linear_leaves = true});
-    for (const double answer : answers_of(tree, problem.table)) check(std::abs(answer) <= 1, "steps are short");
+    for (const double prediction : predictions_of(tree, problem.table))
+        check(std::abs(prediction) <= 1, "steps are short");
 });
 
 const Test infinite("a feature with an infinite value in a leaf has no slope there", [] {
@@ -68,7 +69,8 @@ const Test infinite("a feature with an infinite value in a leaf has no slope the
     problem.table.values[0][199] = std::numeric_limits<double>::infinity();
     const Tree tree = grow(problem, {.max_leaf_nodes = 2, .linear_leaves = true});
     check_equal(tree.linear.feature.size(), std::size_t{1});
-    for (const double answer : answers_of(tree, problem.table)) check(std::isfinite(answer), "answers are finite");
+    for (const double prediction : predictions_of(tree, problem.table))
+        check(std::isfinite(prediction), "predictions are finite");
 });
 
 const Test alike("rows with the same step have a constant, not a slope of rounding errors", [] {
@@ -107,7 +109,7 @@ const Test threads("threads cannot change a line", [] {
     for (const int n_threads : {2, 3, 8}) check(same(grow(problem, options, n_threads), alone), "trees are the same");
 });
 
-const Test scores("scores are told what the tree says, whoever took part", [] {
+const Test scores("scores advance by what the tree predicts, whoever took part", [] {
     const Problem problem = random_problem(8, 3000, 8);
     const TableView values = problem.table.view();
     std::vector<RowIndex> most;
@@ -130,9 +132,9 @@ const Test scores("scores are told what the tree says, whoever took part", [] {
                 check(!tree.linear.empty(), "there are lines");
                 std::vector<float> scores(3000, 0.0f);
                 grower.add_predictions(scores);
-                const std::vector<double> answers = answers_of(tree, problem.table);
+                const std::vector<double> predictions = predictions_of(tree, problem.table);
                 for (std::size_t row = 0; row < 3000; ++row)
-                    check_equal(scores[row], static_cast<float>(answers[row] / 8));
+                    check_equal(scores[row], static_cast<float>(predictions[row] / 8));
             }
 });
 

@@ -49,7 +49,7 @@ const Test threads("the number of threads does not change one bit of a tree on m
         check(same(grow(problem, options, n_threads), one), "both trees are the same");
 });
 
-const Test scores_follow("the scores of many rows advance by what the tree answers, for any number of threads", [] {
+const Test scores_follow("the scores of many rows advance by what the tree predicts, for any number of threads", [] {
     constexpr std::size_t n_rows = 150'000;  // more than two blocks of scores
     const Problem problem = random_problem(5, n_rows, 4);
     for (const int n_threads : {1, 2, 3}) {
@@ -94,7 +94,7 @@ const Test weightless_level("a level without weight is counted on the side it re
 });
 
 const Test both_sides("missing rows may go right on many rows as on few", [] {
-    // Missing rows answer as the high values do; only the low ones differ.
+    // Missing rows have the prediction of the high values; only the low ones differ.
     for (const std::size_t n_rows : {std::size_t{1000}, kManyRows}) {
         Problem problem;
         problem.table = {.values = {std::vector<double>(n_rows)}, .n_levels = {0}};

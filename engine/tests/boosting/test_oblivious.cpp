@@ -1,4 +1,4 @@
-// Symmetric trees: one split for a level, leaves without rows, constraints, threads.
+// Symmetric trees: one split per depth, leaves without rows, constraints, threads.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -33,16 +33,16 @@ void check_symmetric(const Tree& tree, std::uint32_t depth) {
     }
 }
 
-const Test one_split("all nodes of a level have the same split", [] {
+const Test one_split("all nodes of one depth have the same split", [] {
     const Tree tree = grow(random_problem(1, 4000, 8), symmetric(4));
     validate(tree, 8);
     check_symmetric(tree, 4);
     const Tree by_leaves = grow(random_problem(1, 4000, 8), {.growth = Growth::oblivious, .max_leaf_nodes = 31});
     check_symmetric(by_leaves, 4);
-    check(same(tree, by_leaves), "31 leaves allow four levels");
+    check(same(tree, by_leaves), "31 leaves allow a depth of four");
 });
 
-const Test first_level("the first level is the split that any tree would begin with", [] {
+const Test first_split("the root has the split that any tree would begin with", [] {
     const Problem problem = random_problem(2, 3000, 8);
     const Tree one = grow(problem, symmetric(1));
     const Tree other = grow(problem, {.max_leaf_nodes = 2});
@@ -69,8 +69,8 @@ const Test any_threads("the number of threads does not change one bit of a symme
         }
 });
 
-const Test empty_leaves("a leaf without rows answers as its parent does", [] {
-    // Column 1 is 1 only where column 0 is, so below column 0 = 0 one child of the second level is empty.
+const Test empty_leaves("a leaf without rows predicts as its parent does", [] {
+    // Column 1 is 1 only where column 0 is, so below column 0 = 0 one child at depth 2 is empty.
     Problem problem;
     problem.table = {.values = {{0, 0, 0, 0, 1, 1, 1, 1}, {0, 0, 0, 0, 0, 0, 1, 1}}, .n_levels = {0, 0}};
     problem.gradient = {1, 1, 1, 1, -4, -4, -9, -9};
@@ -92,7 +92,7 @@ const Test light_leaves("leaves that the shared split makes too small do not sto
             check_equal(tree.gain[node], 0.0);
 });
 
-const Test stops("a level that gains too little is not added", [] {
+const Test stops("a depth that gains too little is not added", [] {
     const Problem problem = random_problem(5, 2000, 6);
     GrowOptions options = symmetric(6);
     const Tree full = grow(problem, options);
@@ -102,7 +102,7 @@ const Test stops("a level that gains too little is not added", [] {
     std::uint32_t expected = 0;
     options.min_gain = gains[2] * 0.999;
     while (expected < 6 && gains[expected] > options.min_gain) ++expected;
-    check(expected >= 3 && expected < 6, "some levels go");
+    check(expected >= 3 && expected < 6, "some depths go");
     check_symmetric(grow(problem, options), expected);
 });
 
@@ -124,7 +124,7 @@ const Test monotone("a symmetric tree keeps the order of a monotone feature", []
             std::vector<double> scores(101);
             add_scores(forest, line.view(), scores, 1);
             for (std::size_t step = 1; step <= 100; ++step)
-                check(direction * (scores[step] - scores[step - 1]) >= 0, "the answer keeps its direction");
+                check(direction * (scores[step] - scores[step - 1]) >= 0, "the prediction keeps its direction");
         }
     }
 });
@@ -141,7 +141,7 @@ const Test interactions("the features of a symmetric tree stay inside one set", 
     check(first != (used.contains(1) || used.contains(4) || used.contains(5)), "sets are not mixed");
 });
 
-const Test all_rows("a symmetric tree of a sample answers from all rows, and with quantiles", [] {
+const Test all_rows("a symmetric tree of a sample has values from all rows, and with quantiles", [] {
     const Problem problem = random_problem(8, 5000, 8);
     TreeGrower grower(binned(problem.table, 2), symmetric(5, 5), 2);
     Tree tree = grower.grow({.gradient = problem.gradient, .hessian = {}, .rows = {}}, 3, {},
@@ -158,14 +158,14 @@ const Test all_rows("a symmetric tree of a sample answers from all rows, and wit
     add_scores(forest, problem.table.view(), walked, 1);
     for (std::size_t row = 0; row < 5000; ++row) check_equal(scores[row], static_cast<float>(walked[row]));
     for (NodeIndex node = 0; node < tree.n_nodes(); ++node)
-        if (tree.is_leaf(node) && tree.n_rows[node] == 0) check(tree.value[node] != 0, "empty leaves answer");
+        if (tree.is_leaf(node) && tree.n_rows[node] == 0) check(tree.value[node] != 0, "empty leaves have a value");
 });
 
 const Test refused("depths that cannot be are refused", [] {
     const Problem problem = random_problem(9, 100, 4);
     check_throws<InvalidInput>([&] { grow(problem, {.growth = Growth::oblivious, .max_leaf_nodes = 0}); },
                                "needs a limit of depth or of leaves");
-    check_throws<InvalidInput>([&] { grow(problem, symmetric(17)); }, "at most 16 levels; it was asked to have 17");
+    check_throws<InvalidInput>([&] { grow(problem, symmetric(17)); }, "at most 16 levels; it was requested to have 17");
 });
 
 }  // namespace

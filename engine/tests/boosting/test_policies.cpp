@@ -1,4 +1,4 @@
-// Which leaf comes next, what a split must earn, and how far an answer may go.
+// Which leaf comes next, what a split must earn, and how far a leaf value may go.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -16,13 +16,13 @@ const Test level_by_level("by level, no leaf is split before all leaves above it
     const Tree tree = grow(problem, {.growth = Growth::level, .max_leaf_nodes = 20});
     const std::vector<std::uint32_t> depth_of = depths(tree);
     // Children are numbered when their parent is split, so numbers tell the order of splitting.
-    check(std::ranges::is_sorted(depth_of), "levels come one after the other");
+    check(std::ranges::is_sorted(depth_of), "depths come one after the other");
     const std::uint32_t last = *std::ranges::max_element(depth_of) - 1;
     std::vector<double> gains;
     for (NodeIndex node = 1; node < tree.n_nodes(); node += 2)
         for (NodeIndex parent = 0; parent < node; ++parent)
             if (tree.left[parent] == node && depth_of[parent] == last) gains.push_back(tree.gain[parent]);
-    check(gains.size() > 1 && std::ranges::is_sorted(gains, std::greater<>{}), "inside a level the best come first");
+    check(gains.size() > 1 && std::ranges::is_sorted(gains, std::greater<>{}), "of one depth the best come first");
     const Tree best_first = grow(problem, {.max_leaf_nodes = 20});
     check(best_first.feature != tree.feature, "best first is another tree");
     for (const int n_threads : {2, 3, 8})
@@ -49,12 +49,12 @@ const Test beginning("a tree of few leaves is the beginning of one of many: what
     }
 });
 
-const Test no_limit("without a limit of leaves, levels and best first make the same leaves", [] {
+const Test no_limit("without a limit of leaves, growth by level and best first make the same leaves", [] {
     const Problem problem = random_problem(2, 2000, 6);
     const Tree one = grow(problem, {.max_leaf_nodes = 0, .max_depth = 4});
     const Tree two = grow(problem, {.growth = Growth::level, .max_leaf_nodes = 0, .max_depth = 4});
-    const auto answers = [](const Tree& tree) { return std::multiset<double>(tree.value.begin(), tree.value.end()); };
-    check(answers(one) == answers(two), "answers are the same");
+    const auto values = [](const Tree& tree) { return std::multiset<double>(tree.value.begin(), tree.value.end()); };
+    check(values(one) == values(two), "values are the same");
 });
 
 Problem two_groups() {
@@ -64,7 +64,7 @@ Problem two_groups() {
     return problem;
 }
 
-const Test shrunk_sums("l1 is taken off the sums of gradients, in the gain and in the answers", [] {
+const Test shrunk_sums("l1 is taken off the sums of gradients, in the gain and in the values", [] {
     const Tree tree = grow(two_groups(), {.min_samples_leaf = 1, .l1 = 3});
     check_near(tree.value[1], -(4.0 - 3) / 2, 1e-3);
     check_near(tree.value[2], (12.0 - 3) / 2, 1e-3);
@@ -73,11 +73,11 @@ const Test shrunk_sums("l1 is taken off the sums of gradients, in the gain and i
     check_equal(grow(two_groups(), {.min_samples_leaf = 1, .l1 = 13}).n_nodes(), std::size_t{1});
 });
 
-const Test short_steps("no answer goes further than max_step, and gains know it", [] {
+const Test short_steps("no leaf value goes further than max_step, and gains know it", [] {
     const Tree tree = grow(two_groups(), {.min_samples_leaf = 1, .max_step = 1.5});
     check_equal(tree.value[1], -1.5);
     check_equal(tree.value[2], 1.5);
-    // Answering v gains -(2 g v + h v^2), for the sums 4, -12 and, of the root, -8.
+    // The value v gains -(2 g v + h v^2), for the sums 4, -12 and, of the root, -8.
     check_near(tree.gain[0], (2 * 4 * 1.5 - 2 * 2.25) + (2 * 12 * 1.5 - 2 * 2.25) - (2 * 8 * 1.5 - 4 * 2.25), 0.05);
     const Problem problem = random_problem(3, 3000, 8);
     TreeGrower grower(binned(problem.table, 1), {.max_leaf_nodes = 31, .max_step = 0.2}, 1);
@@ -95,7 +95,7 @@ const Test short_steps("no answer goes further than max_step, and gains know it"
     check_equal(longest(), 0.2);
 });
 
-const Test worthy("a branch is kept if it gains more than its leaves cost, from the bottom up", [] {
+const Test kept_branches("a branch is kept if it gains more than its leaves cost, from the bottom up", [] {
     //        0: gain 1
     //   1: leaf    2: gain 5
     //           3: leaf   4: gain 2
@@ -103,7 +103,7 @@ const Test worthy("a branch is kept if it gains more than its leaves cost, from 
     tree.feature = {0, kLeaf, 0, kLeaf, 0, kLeaf, kLeaf};
     tree.left = {1, 0, 3, 0, 5, 0, 0};
     tree.gain = {1, 0, 5, 0, 2, 0, 0};
-    const auto kept = [&](double penalty, bool by_level) { return worthy_splits(tree, penalty, by_level); };
+    const auto kept = [&](double penalty, bool by_level) { return splits_to_keep(tree, penalty, by_level); };
     const std::vector<std::uint8_t> all = {1, 0, 1, 0, 1, 0, 0}, no_last = {1, 0, 1, 0, 0, 0, 0}, none(7, 0);
     check_equal(kept(1.5, false), all);
     check_equal(kept(2, false), no_last);
@@ -114,7 +114,7 @@ const Test worthy("a branch is kept if it gains more than its leaves cost, from 
     check_equal(kept(2, true), no_last);
 });
 
-// Of the splits, or of the levels for each of their splits.
+// Of the splits, or of the depths for each of their splits.
 double middle_gain(const Tree& tree, bool by_level) {
     std::vector<double> gains;
     const std::vector<std::uint32_t> depth_of = depths(tree);
@@ -184,7 +184,7 @@ std::set<std::int32_t> features_of(const Tree& tree, std::uint32_t depth) {
     return used;
 }
 
-const Test drawn_features("a tree and its levels use no more features than they drew", [] {
+const Test drawn_features("a tree and its depths use no more features than they drew", [] {
     const Problem problem = random_problem(6, 5000, 10);
     const GrowOptions options{.growth = Growth::level,
                               .max_leaf_nodes = 0,
@@ -195,10 +195,10 @@ const Test drawn_features("a tree and its levels use no more features than they 
     std::set<std::int32_t> all;
     for (std::uint32_t depth = 0; depth < 5; ++depth) {
         const std::set<std::int32_t> used = features_of(tree, depth);
-        check(used.size() <= 2, "a level has two of the tree's five");
+        check(used.size() <= 2, "a depth has two of the tree's five");
         all.insert(used.begin(), used.end());
     }
-    check(all.size() > 2 && all.size() <= 5, "levels differ, and all are the tree's");
+    check(all.size() > 2 && all.size() <= 5, "depths differ, and all are the tree's");
     const Tree least = grow(problem, {.max_features_per_level = 0.01, .max_features_per_tree = 0.01});
     check(least.n_nodes() > 1, "at least one feature remains");
 });

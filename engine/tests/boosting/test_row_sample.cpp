@@ -112,7 +112,8 @@ const Test refused("shares and rows that cannot be are refused", [] {
 });
 
 /// Sums of the derivatives of all rows that reach each leaf, by the walk down the finished tree.
-void check_answers(const Problem& problem, const GrowOptions& options, const RowSampling& sampling, bool few_leaves) {
+void check_predictions(const Problem& problem, const GrowOptions& options, const RowSampling& sampling,
+                       bool few_leaves) {
     const auto matrix = binned(problem.table, 1);
     std::vector<Tree> trees;
     std::vector<float> one_scores;
@@ -163,11 +164,11 @@ void check_answers(const Problem& problem, const GrowOptions& options, const Row
     check_equal(tree.n_rows[0], static_cast<std::uint32_t>(problem.gradient.size()));
 }
 
-const Test answers("a tree grown on a sample answers from all rows, and every row gets its answer", [] {
+const Test predictions("a tree grown on a sample has values from all rows, and every row gets its prediction", [] {
     const Problem problem = random_problem(3, 20'000, 8);
     for (const RowSampling& sampling : {kUniform, kBySize, kBayesian}) {
-        check_answers(problem, {.max_leaf_nodes = 40, .min_samples_leaf = 5, .l2 = 0.5}, sampling, true);
-        check_answers(problem, {.max_leaf_nodes = 400, .min_samples_leaf = 2, .l2 = 0.5}, sampling, false);
+        check_predictions(problem, {.max_leaf_nodes = 40, .min_samples_leaf = 5, .l2 = 0.5}, sampling, true);
+        check_predictions(problem, {.max_leaf_nodes = 400, .min_samples_leaf = 2, .l2 = 0.5}, sampling, false);
     }
 });
 

@@ -53,7 +53,7 @@ const Test by_hand("the stump with the least error is found, and missing values 
     check_equal(stump.right[kMissingBin], 1);
 });
 
-const Test levels("every level of a nominal feature is on the side that answers it better", [] {
+const Test levels("every level of a nominal feature is on the side that predicts it better", [] {
     const Columns columns{.values = {{0, 1, 2, 3, 3, kMissing, 1}}, .n_levels = {4}};
     const std::vector<std::int32_t> classes{1, 0, 1, 0, 0, 1, 0};
     const StumpRounds rounds(binned(columns), classes, 2, {}, StumpScore::error, 1);
@@ -61,7 +61,7 @@ const Test levels("every level of a nominal feature is on the side that answers 
     check_equal(std::vector<int>(stump.right.begin(), stump.right.begin() + 5), std::vector<int>{1, 1, 0, 1, 0});
 });
 
-const Test no_question("where no question helps, none is asked", [] {
+const Test no_split("where no split helps, none is made", [] {
     const Columns columns{.values = {{7, 7, 7}}, .n_levels = {0}};
     const std::vector<std::int32_t> classes{0, 1, 1};
     StumpRounds rounds(binned(columns), classes, 2, {}, StumpScore::error, 1);
@@ -96,13 +96,13 @@ const Test threads("any number of threads gives the same bits", [] {
         std::vector<std::vector<double>> totals;
         for (const int n_threads : {1, 2, 3, 8}) {
             StumpRounds rounds(matrix, random_classes(30'000, n_classes), n_classes, {}, StumpScore::error, n_threads);
-            std::vector<double> said;
+            std::vector<double> own_totals;
             for (int round = 0; round < 12; ++round) {
                 const RoundTotals after = double_wrong_rows(rounds, rounds.find());
-                said.insert(said.end(), {after.weight, after.wrong_weight});
+                own_totals.insert(own_totals.end(), {after.weight, after.wrong_weight});
             }
             weights.push_back(rounds.weights());
-            totals.push_back(said);
+            totals.push_back(own_totals);
         }
         for (std::size_t i = 1; i < weights.size(); ++i) {
             check_equal(weights[i] == weights[0], true);

@@ -50,9 +50,9 @@ Problem problem_of(Criterion criterion, std::int32_t n_classes, const Shape& sha
         problem.table.n_levels.push_back(nominal ? 4 : 0);
         auto& column = problem.table.values.emplace_back(n);
         for (std::size_t row = 0; row < n; ++row) {
-            const std::uint64_t place = feature * n + row;
-            column[row] = std::floor(random_unit(seed, Purpose::threshold, place) * (nominal ? 4 : 15));
-            if (shape.missing && random_below(seed, Purpose::split_noise, place, 8) == 0) column[row] = kMissing;
+            const std::uint64_t position = feature * n + row;
+            column[row] = std::floor(random_unit(seed, Purpose::threshold, position) * (nominal ? 4 : 15));
+            if (shape.missing && random_below(seed, Purpose::split_noise, position, 8) == 0) column[row] = kMissing;
         }
     }
     for (std::size_t row = 0; row < n; ++row) {
@@ -165,15 +165,15 @@ double best_gain(const Problem& problem, const Rows& rows) {
         }
         const std::vector<double> values(known.begin(), known.end());
         const bool nominal = problem.table.n_levels[feature] > 0;
-        const std::size_t n_questions = nominal ? std::size_t{1} << values.size() : values.size();
-        for (std::size_t question = 0; question < n_questions; ++question)
+        const std::size_t n_splits = nominal ? std::size_t{1} << values.size() : values.size();
+        for (std::size_t number = 0; number < n_splits; ++number)
             for (const bool missing_left : {false, true}) {
                 if (missing_left && !has_missing) continue;
                 best = std::max(best, gain_if(problem, rows, [&](std::size_t row) {
                                     if (std::isnan(column[row])) return missing_left;
-                                    if (!nominal) return column[row] <= values[question];
-                                    const auto place = std::ranges::lower_bound(values, column[row]) - values.begin();
-                                    return (question >> place & 1) != 0;
+                                    if (!nominal) return column[row] <= values[number];
+                                    const auto index = std::ranges::lower_bound(values, column[row]) - values.begin();
+                                    return (number >> index & 1) != 0;
                                 }));
             }
     }

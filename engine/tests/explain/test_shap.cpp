@@ -77,7 +77,7 @@ double expected(const Tree& tree, NodeIndex node, const double* row, unsigned kn
     return share * expected(tree, left, row, known) + (1.0 - share) * expected(tree, left + 1, row, known);
 }
 
-double answer_to(const Tree& tree, const double* row) {
+double prediction_of(const Tree& tree, const double* row) {
     NodeIndex node = 0;
     while (!tree.is_leaf(node)) node = tree.left[node] + !goes_left(tree, node, row[tree.feature[node]]);
     return tree.value[node];
@@ -179,7 +179,7 @@ const Test against("against a background, values are those of the definition", [
                     double mixed[kWidth];
                     for (std::size_t k = 0; k < kWidth; ++k)
                         mixed[k] = known >> k & 1 ? rows.row(i)[k] : others.row(other)[k];
-                    sum += answer_to(tree, mixed);
+                    sum += prediction_of(tree, mixed);
                 }
                 return sum / static_cast<double>(others.size());
             };

@@ -22,7 +22,7 @@ bool operator==(const Array<T, Owner>& one, const Array<T, Owner>& other) {
 
 namespace coterie::tests {
 
-struct Lesson {
+struct TrainingSet {
     Columns table;
     std::vector<double> target;
     std::vector<std::int32_t> n_classes = {};  // empty: numbers
@@ -33,22 +33,22 @@ struct Lesson {
 
 /// Numbers of at most `n_values` distinct values, every fourth feature nominal, a tenth of all values missing; the
 /// target follows features 0 and 3, with noise. No classes: numbers.
-inline Lesson random_lesson(std::uint64_t seed, std::size_t n_rows, std::size_t n_features, std::int32_t n_classes,
-                            double n_values = 60) {
-    Lesson lesson{.table = random_columns(seed, n_rows, n_features), .target = std::vector<double>(n_rows)};
+inline TrainingSet random_training_set(std::uint64_t seed, std::size_t n_rows, std::size_t n_features,
+                                       std::int32_t n_classes, double n_values = 60) {
+    TrainingSet data{.table = random_columns(seed, n_rows, n_features), .target = std::vector<double>(n_rows)};
     for (std::size_t feature = 0; feature < n_features; ++feature)
-        if (lesson.table.n_levels[feature] == 0)
-            for (double& value : lesson.table.values[feature]) value = std::floor(value * n_values) / 8;
+        if (data.table.n_levels[feature] == 0)
+            for (double& value : data.table.values[feature]) value = std::floor(value * n_values) / 8;
     for (std::size_t row = 0; row < n_rows; ++row) {
-        const double first = lesson.table.values[0][row];
-        const double level = n_features > 3 ? lesson.table.values[3][row] : 0.0;
+        const double first = data.table.values[0][row];
+        const double level = n_features > 3 ? data.table.values[3][row] : 0.0;
         const double y = (std::isnan(first) ? 0.7 : std::sin(40 * first / n_values)) +
                          (std::fmod(level, 3) == 1 ? 0.5 : 0.0) + 0.6 * random_unit(seed, Purpose::bootstrap, row);
-        lesson.target[row] =
+        data.target[row] =
             n_classes == 0 ? y : std::clamp(std::floor((y + 0.8) * 0.5 * n_classes), 0.0, n_classes - 1.0);
     }
-    if (n_classes > 0) lesson.n_classes = {n_classes};
-    return lesson;
+    if (n_classes > 0) data.n_classes = {n_classes};
+    return data;
 }
 
 /// A finished forest, and what its training knew.
@@ -76,9 +76,9 @@ struct Grown {
     }
 };
 
-inline Grown finished(ForestTraining& training, const Lesson& lesson) {
+inline Grown finished(ForestTraining& training, const TrainingSet& data) {
     Grown grown{.ranked = training.rows(),
-                .forest = PackedForest(lesson.table.n_levels, training.rows().n_columns()),
+                .forest = PackedForest(data.table.n_levels, training.rows().n_columns()),
                 .memory = nullptr,
                 .out_of_bag = training.out_of_bag(),
                 .importances = training.importances(),
@@ -89,10 +89,10 @@ inline Grown finished(ForestTraining& training, const Lesson& lesson) {
     return grown;
 }
 
-inline Grown grow(const Lesson& lesson, const ForestOptions& options, std::vector<std::size_t> calls = {5}) {
-    ForestTraining training(lesson.table.view(), lesson.view(), options);
+inline Grown grow(const TrainingSet& data, const ForestOptions& options, std::vector<std::size_t> calls = {5}) {
+    ForestTraining training(data.table.view(), data.view(), options);
     for (const std::size_t n_trees : calls) training.grow(n_trees);
-    return finished(training, lesson);
+    return finished(training, data);
 }
 
 inline void check_same_forest(const Grown& a, const Grown& b, Location where = Location::current()) {

@@ -74,8 +74,8 @@ struct Slow {
     }
 };
 
-void check_best(const Lesson& lesson, const ForestOptions& options, Location where = Location::current()) {
-    const Grown grown = grow(lesson, options, {2});
+void check_best(const TrainingSet& data, const ForestOptions& options, Location where = Location::current()) {
+    const Grown grown = grow(data, options, {2});
     const std::size_t min_rows = options.tree.tree.min_rows_leaf;
     for (std::size_t index = 0; index < grown.forest.n_trees(); ++index) {
         const PackedTree& tree = grown.forest.tree(index);
@@ -96,60 +96,61 @@ void check_best(const Lesson& lesson, const ForestOptions& options, Location whe
     }
 }
 
-ForestOptions options_for(const Lesson& lesson, std::uint64_t seed) {
+ForestOptions options_for(const TrainingSet& data, std::uint64_t seed) {
     ForestOptions options{.seed = seed};
-    options.tree.tree.criterion = lesson.n_classes.empty() ? Criterion::squared_error : Criterion::gini;
+    options.tree.tree.criterion = data.n_classes.empty() ? Criterion::squared_error : Criterion::gini;
     return options;
 }
 
 const Test best_of_two_classes("two classes are parted by the best cut of all features, with missing values", [] {
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
-        const Lesson lesson = random_lesson(seed, 60 + 70 * seed, 2 + seed, 2);
-        check_best(lesson, options_for(lesson, seed));
+        const TrainingSet data = random_training_set(seed, 60 + 70 * seed, 2 + seed, 2);
+        check_best(data, options_for(data, seed));
     }
 });
 
 const Test best_of_numbers("numbers are parted by the best cut of all features, with missing values", [] {
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
-        const Lesson lesson = random_lesson(10 + seed, 60 + 70 * seed, 2 + seed, 0);
-        check_best(lesson, options_for(lesson, seed));
+        const TrainingSet data = random_training_set(10 + seed, 60 + 70 * seed, 2 + seed, 0);
+        check_best(data, options_for(data, seed));
     }
 });
 
 const Test best_of_many_classes("several classes are parted by the best cut of all features, with missing values", [] {
     for (const Criterion criterion : {Criterion::gini, Criterion::entropy})
         for (std::uint64_t seed = 0; seed < 4; ++seed) {
-            const Lesson lesson = random_lesson(80 + seed, 150 + 110 * seed, 2 + seed, 3 + 2 * static_cast<int>(seed));
-            ForestOptions options = options_for(lesson, seed);
+            const TrainingSet data =
+                random_training_set(80 + seed, 150 + 110 * seed, 2 + seed, 3 + 2 * static_cast<int>(seed));
+            ForestOptions options = options_for(data, seed);
             options.tree.tree.criterion = criterion;
-            check_best(lesson, options);
+            check_best(data, options);
         }
 });
 
 const Test best_of_weighted("rows of any weight are parted by the best cut", [] {
     for (const std::int32_t n_classes : {0, 2, 4})
         for (const double unit : {1.0, 0.37}) {
-            Lesson lesson = random_lesson(20, 150, 4, n_classes);
-            for (std::size_t row = 0; row < 150; ++row) lesson.weight.push_back(unit * (1.0 + row % 4));
-            check_best(lesson, options_for(lesson, 3));
+            TrainingSet data = random_training_set(20, 150, 4, n_classes);
+            for (std::size_t row = 0; row < 150; ++row) data.weight.push_back(unit * (1.0 + row % 4));
+            check_best(data, options_for(data, 3));
         }
 });
 
-const Test best_lawful("among the cuts that leave enough rows on both sides the best is taken", [] {
+const Test best_valid("among the cuts that leave enough rows on both sides the best is taken", [] {
     for (const std::int32_t n_classes : {0, 2, 4}) {
-        const Lesson lesson = random_lesson(30, 200, 4, n_classes);
-        ForestOptions options = options_for(lesson, 4);
+        const TrainingSet data = random_training_set(30, 200, 4, n_classes);
+        ForestOptions options = options_for(data, 4);
         options.tree.tree.min_rows_leaf = 6;
-        check_best(lesson, options);
+        check_best(data, options);
     }
 });
 
 const Test best_of_cells("with more values than cells, the split is at least as good as any between two cells", [] {
     for (const std::int32_t n_classes : {0, 2, 4}) {
-        const Lesson lesson = random_lesson(40, 700, 2, n_classes, 1e6);
-        ForestOptions options = options_for(lesson, 5);
+        const TrainingSet data = random_training_set(40, 700, 2, n_classes, 1e6);
+        ForestOptions options = options_for(data, 5);
         options.tree.tree.max_depth = 4;
-        const Grown grown = grow(lesson, options, {1});
+        const Grown grown = grow(data, options, {1});
         check(grown.ranked.table.features[0].n_codes > 256, "values outnumber cells");
         const PackedTree& tree = grown.forest.tree(0);
         const Slow slow{grown, tree, grown.counts(0), options.tree.tree.criterion, true};
@@ -166,16 +167,16 @@ const Test best_of_cells("with more values than cells, the split is at least as 
 const Test missing_against_known("missing values are parted from all others where that is best, in cells too", [] {
     for (std::uint64_t seed = 0; seed < 12; ++seed)
         for (const std::int32_t n_classes : {0, 2, 4}) {
-            Lesson lesson = random_lesson(60 + seed, 500, 1, n_classes, 1e6);
+            TrainingSet data = random_training_set(60 + seed, 500, 1, n_classes, 1e6);
             for (std::size_t row = 0; row < 500; ++row) {
                 const double noise = random_unit(seed, Purpose::rounding, row);
-                const bool known = !std::isnan(lesson.table.values[0][row]);
-                lesson.target[row] =
+                const bool known = !std::isnan(data.table.values[0][row]);
+                data.target[row] =
                     n_classes == 0 ? known + 0.2 * noise : (known || noise < 0.1 ? n_classes - 1.0 : 0.0);
             }
-            ForestOptions options = options_for(lesson, seed);
+            ForestOptions options = options_for(data, seed);
             options.tree.tree.max_depth = 1;
-            const Grown grown = grow(lesson, options, {1});
+            const Grown grown = grow(data, options, {1});
             const PackedNode& root = grown.forest.tree(0).nodes[0];
             check(!root.missing_left(), "missing values go right");
             for (Code code = 1; code <= grown.forest.groups[0].thresholds[0].size(); ++code)
@@ -187,11 +188,11 @@ const Test missing_against_known("missing values are parted from all others wher
 const Test inside_a_cell("values of one cell are parted although others are missing", [] {
     // A thousand values make cells of eight codes. Where the second feature is 1 only two of them are left, in one
     // cell: 1 predicts 0; 2 and missing predict 1. One split does that.
-    Lesson lesson{.table = {.values = {{}, {}}, .n_levels = {0, 0}}, .target = {}};
+    TrainingSet data{.table = {.values = {{}, {}}, .n_levels = {0, 0}}, .target = {}};
     const auto add = [&](double value, double group, double target) {
-        lesson.table.values[0].push_back(value);
-        lesson.table.values[1].push_back(group);
-        lesson.target.push_back(target);
+        data.table.values[0].push_back(value);
+        data.table.values[1].push_back(group);
+        data.target.push_back(target);
     };
     for (int i = 0; i < 1000; ++i) add(i - 1000, 0, 10);
     for (int i = 0; i < 40; ++i) {
@@ -201,7 +202,7 @@ const Test inside_a_cell("values of one cell are parted although others are miss
     }
     ForestOptions options{.bag = BagKind::all};
     options.tree.tree.criterion = Criterion::squared_error;
-    check_equal(grow(lesson, options, {1}).forest.tree(0).nodes.size(), 5u);
+    check_equal(grow(data, options, {1}).forest.tree(0).nodes.size(), 5u);
 });
 
 }  // namespace

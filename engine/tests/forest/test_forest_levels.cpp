@@ -8,11 +8,11 @@ namespace {
 
 const Test level_order("levels are ranked by their mean target, drawn to the mean of all", [] {
     // Means: level 0: 3, level 1: none, level 2: 1 (four rows), level 3: 0.5 (one row); of all: 1.5.
-    const Lesson lesson{.table = {.values = {{0, 0, 2, 2, 2, 2, 3, kMissing}}, .n_levels = {4}},
-                        .target = {3, 3, 1, 1, 1, 1, 0.5, 1.5}};
+    const TrainingSet data{.table = {.values = {{0, 0, 2, 2, 2, 2, 3, kMissing}}, .n_levels = {4}},
+                           .target = {3, 3, 1, 1, 1, 1, 0.5, 1.5}};
     StopRequest stop;
     const ForestRows rows =
-        make_forest_rows(lesson.table.view(), lesson.view(), CodeLayout::by_row, CodeSpacing::by_rank, 1, stop);
+        make_forest_rows(data.table.view(), data.view(), CodeLayout::by_row, CodeSpacing::by_rank, 1, stop);
     Bag bag;
     bag.in.resize(8);
     std::iota(bag.in.begin(), bag.in.end(), 0u);
@@ -31,14 +31,14 @@ const Test level_order("levels are ranked by their mean target, drawn to the mea
 });
 
 const Test common_levels("levels of many rows are always ranked by their targets", [] {
-    Lesson lesson{.table = {.values = {{}}, .n_levels = {2}}, .target = {}};
+    TrainingSet data{.table = {.values = {{}}, .n_levels = {2}}, .target = {}};
     for (int row = 0; row < 200; ++row) {
-        lesson.table.values[0].push_back(row % 2);
-        lesson.target.push_back(row % 2 == 0 ? 5.0 : 1.0);
+        data.table.values[0].push_back(row % 2);
+        data.target.push_back(row % 2 == 0 ? 5.0 : 1.0);
     }
     StopRequest stop;
     const ForestRows rows =
-        make_forest_rows(lesson.table.view(), lesson.view(), CodeLayout::by_row, CodeSpacing::by_rank, 1, stop);
+        make_forest_rows(data.table.view(), data.view(), CodeLayout::by_row, CodeSpacing::by_rank, 1, stop);
     Bag bag;
     bag.in.resize(200);
     std::iota(bag.in.begin(), bag.in.end(), 0u);
@@ -48,7 +48,7 @@ const Test common_levels("levels of many rows are always ranked by their targets
 });
 
 const Test every_rank("the ranks of a tree number the levels of each feature", [] {
-    const Grown grown = grow(random_lesson(85, 150, 8, 2), {});
+    const Grown grown = grow(random_training_set(85, 150, 8, 2), {});
     check_equal(grown.forest.n_ranks(), 26u);
     for (std::size_t index = 0; index < grown.forest.n_trees(); ++index)
         for (const std::size_t feature : {3u, 7u}) {
@@ -64,10 +64,10 @@ const Test unseen("a level that the forest does not know goes the way of missing
     for (const std::int32_t n_classes : {0, 2, 3}) {
         ForestOptions options;
         options.tree.tree.criterion = n_classes > 0 ? Criterion::gini : Criterion::squared_error;
-        const Lesson lesson = random_lesson(86, 200, 5, n_classes);
-        const Grown grown = grow(lesson, options);
+        const TrainingSet data = random_training_set(86, 200, 5, n_classes);
+        const Grown grown = grow(data, options);
         const auto leaves_with = [&](double level) {
-            Columns table = lesson.table;
+            Columns table = data.table;
             std::ranges::fill(table.values[3], level);
             std::vector<std::uint32_t> leaves(200 * grown.forest.n_trees());
             find_leaves(grown.forest, table.view(), leaves, 1);

@@ -9,17 +9,17 @@ namespace coterie::tests {
 namespace {
 
 /// The fast grower by classes, numbers, counts and random thresholds; the general one by medians.
-std::vector<std::pair<Lesson, ForestOptions>> every_kind() {
-    std::vector<std::pair<Lesson, ForestOptions>> all;
+std::vector<std::pair<TrainingSet, ForestOptions>> every_kind() {
+    std::vector<std::pair<TrainingSet, ForestOptions>> all;
     const auto add = [&](std::int32_t n_classes, Criterion criterion, bool random) {
-        Lesson lesson = random_lesson(50 + all.size(), 240, 5, n_classes);
+        TrainingSet data = random_training_set(50 + all.size(), 240, 5, n_classes);
         if (criterion == Criterion::poisson)
-            for (double& target : lesson.target) target = std::floor(std::max(0.0, 3 * target));
+            for (double& target : data.target) target = std::floor(std::max(0.0, 3 * target));
         ForestOptions options{.seed = all.size()};
         options.tree.tree.criterion = criterion;
         options.tree.tree.random_splits = random;
         options.tree.tree.max_features = 2;
-        all.emplace_back(std::move(lesson), options);
+        all.emplace_back(std::move(data), options);
     };
     for (const bool random : {false, true}) {
         add(2, Criterion::gini, random);
@@ -34,31 +34,31 @@ std::vector<std::pair<Lesson, ForestOptions>> every_kind() {
 }
 
 const Test threads("neither threads nor the division among calls change a bit", [] {
-    for (auto& [lesson, options] : every_kind()) {
-        const Grown once = grow(lesson, options, {7});
+    for (auto& [data, options] : every_kind()) {
+        const Grown once = grow(data, options, {7});
         ForestOptions threaded = options;
         threaded.n_threads = 2;
-        check_same_forest(grow(lesson, threaded, {7}), once);
-        check_same_forest(grow(lesson, options, {3, 4}), once);
-        check(once.out_of_bag.errors() == grow(lesson, options, {3, 4}).out_of_bag.errors(), "errors are the same");
+        check_same_forest(grow(data, threaded, {7}), once);
+        check_same_forest(grow(data, options, {3, 4}), once);
+        check(once.out_of_bag.errors() == grow(data, options, {3, 4}).out_of_bag.errors(), "errors are the same");
     }
 });
 
 const Test shuffled("the order of the table changes nothing but the order of the rows", [] {
-    const Lesson lesson = random_lesson(71, 200, 5, 2);
-    Lesson other = lesson;
+    const TrainingSet data = random_training_set(71, 200, 5, 2);
+    TrainingSet other = data;
     for (auto& column : other.table.values) std::ranges::reverse(column);
     std::ranges::reverse(other.target);
-    check_same_forest(grow(other, {.seed = 3}), grow(lesson, {.seed = 3}));
+    check_same_forest(grow(other, {.seed = 3}), grow(data, {.seed = 3}));
 });
 
 const Test continued("trees of a later fit are those that one fit would have grown", [] {
-    const Lesson lesson = random_lesson(72, 200, 5, 0);
+    const TrainingSet data = random_training_set(72, 200, 5, 0);
     ForestOptions options{.seed = 4};
     options.tree.tree.criterion = Criterion::squared_error;
-    const Grown all = grow(lesson, options, {6});
+    const Grown all = grow(data, options, {6});
     options.first_tree = 4;
-    const Grown late = grow(lesson, options, {2});
+    const Grown late = grow(data, options, {2});
     for (std::size_t i = 0; i < 2; ++i) {
         check_equal(late.counts(i), all.counts(4 + i));
         check_equal(late.forest.tree(i).nodes.size(), all.forest.tree(4 + i).nodes.size());
@@ -97,10 +97,10 @@ Kept keep(const ForestTraining& training, std::size_t first) {
 }
 
 const Test taken("a training that takes the trees of another ends with the bits of one that was never ended", [] {
-    for (auto& [lesson, options] : every_kind()) {
-        for (std::size_t row = 0; row < lesson.target.size(); ++row) lesson.weight.push_back(0.25 * (1 + row % 7));
-        const Grown once = grow(lesson, options, {7});
-        ForestTraining ended(lesson.table.view(), lesson.view(), options);
+    for (auto& [data, options] : every_kind()) {
+        for (std::size_t row = 0; row < data.target.size(); ++row) data.weight.push_back(0.25 * (1 + row % 7));
+        const Grown once = grow(data, options, {7});
+        ForestTraining ended(data.table.view(), data.view(), options);
         ended.grow(2);
         const Kept early = keep(ended, 0);
         ended.grow(1);
@@ -109,11 +109,11 @@ const Test taken("a training that takes the trees of another ends with the bits 
         kept.importances.insert(kept.importances.begin(), early.importances.begin(), early.importances.end());
         kept.out_importances.insert(kept.out_importances.begin(), early.out_importances.begin(),
                                     early.out_importances.end());
-        ForestTraining resumed(lesson.table.view(), lesson.view(), options);
+        ForestTraining resumed(data.table.view(), data.view(), options);
         resumed.take(kept.forest, kept.importances, kept.out_importances);
         resumed.out_of_bag().resume(resumed.rows(), kept.sums, kept.counts, kept.errors, kept.totals);
         resumed.grow(4);
-        const Grown other = finished(resumed, lesson);
+        const Grown other = finished(resumed, data);
         check_same_forest(other, once);
         check(other.out_of_bag.errors() == once.out_of_bag.errors(), "errors are the same");
         check(other.rows().table.codes == once.rows().table.codes, "rows are recoded alike");
@@ -121,26 +121,26 @@ const Test taken("a training that takes the trees of another ends with the bits 
 });
 
 const Test strange("trees of other rows are not taken", [] {
-    const Lesson lesson = random_lesson(73, 200, 5, 2);
-    ForestTraining training(lesson.table.view(), lesson.view(), {.seed = 1});
+    const TrainingSet data = random_training_set(73, 200, 5, 2);
+    ForestTraining training(data.table.view(), data.view(), {.seed = 1});
     training.grow(2);
     const Kept kept = keep(training, 0);
-    Lesson moved = lesson;
+    TrainingSet moved = data;
     for (double& value : moved.table.values[0]) value += 0.01;
     ForestTraining other(moved.table.view(), moved.view(), {.seed = 1});
     check_throws<InvalidInput>([&] { other.take(kept.forest, kept.importances, kept.out_importances); },
                                "values that these rows do not have");
-    ForestTraining grown(lesson.table.view(), lesson.view(), {.seed = 1});
+    ForestTraining grown(data.table.view(), data.view(), {.seed = 1});
     grown.grow(1);
     check_throws<InvalidInput>([&] { grown.take(kept.forest, kept.importances, kept.out_importances); },
                                "before the first that is grown");
-    ForestTraining fresh(lesson.table.view(), lesson.view(), {.seed = 1});
+    ForestTraining fresh(data.table.view(), data.view(), {.seed = 1});
     check_throws<InvalidInput>([&] { fresh.take(kept.forest, {}, {}); }, "an importance of each feature");
 });
 
 const Test out_of_bag("sums, counts and errors out of bag are what walking the finished trees gives", [] {
-    for (auto& [lesson, options] : every_kind()) {
-        const Grown grown = grow(lesson, options);
+    for (auto& [data, options] : every_kind()) {
+        const Grown grown = grow(data, options);
         const std::size_t k = grown.forest.n_columns;
         const std::size_t n = grown.rows().n_places();
         std::vector<double> sums(n * k, 0.0);
@@ -164,8 +164,8 @@ const Test out_of_bag("sums, counts and errors out of bag are what walking the f
             const double* const sum = sums.data() + place * k;
             const double target = grown.rows().targets.value[place];
             weight += 1.0;
-            loss += lesson.n_classes.empty() ? std::pow(sum[0] / counts[place] - target, 2)
-                                             : static_cast<double>(std::max_element(sum, sum + k) - sum) != target;
+            loss += data.n_classes.empty() ? std::pow(sum[0] / counts[place] - target, 2)
+                                           : static_cast<double>(std::max_element(sum, sum + k) - sum) != target;
         }
         check_equal(grown.out_of_bag.errors().size(), 5u);
         check_near(grown.out_of_bag.errors().back(), loss / weight, 1e-9);
@@ -175,12 +175,12 @@ const Test out_of_bag("sums, counts and errors out of bag are what walking the f
 const Test leaf_values("a leaf predicts the mean of its rows in the bag, by their weight", [] {
     for (const std::int32_t n_classes : {0, 2, 3})
         for (const bool weighted : {false, true}) {
-            Lesson lesson = random_lesson(80, 200, 5, n_classes);
-            for (std::size_t row = 0; weighted && row < 200; ++row) lesson.weight.push_back(0.3 + 1.1 * (row % 3));
+            TrainingSet data = random_training_set(80, 200, 5, n_classes);
+            for (std::size_t row = 0; weighted && row < 200; ++row) data.weight.push_back(0.3 + 1.1 * (row % 3));
             ForestOptions options;
             options.tree.tree.criterion = n_classes > 0 ? Criterion::gini : Criterion::squared_error;
             options.tree.tree.max_depth = 3;
-            const Grown grown = grow(lesson, options);
+            const Grown grown = grow(data, options);
             for (std::size_t index = 0; index < grown.forest.n_trees(); ++index) {
                 const std::vector<std::uint16_t> counts = grown.counts(index);
                 for_nodes(grown, index, [&](const PackedNode& node, const std::vector<RowIndex>& places) {
@@ -205,12 +205,12 @@ const Test leaf_values("a leaf predicts the mean of its rows in the bag, by thei
 });
 
 const Test finished("after finish the table's values lead to the leaves of the rows", [] {
-    for (auto& [lesson, options] : every_kind()) {
-        const Grown grown = grow(lesson, options);
+    for (auto& [data, options] : every_kind()) {
+        const Grown grown = grow(data, options);
         const std::size_t k = grown.forest.n_columns;
-        const std::size_t n = lesson.table.n_rows();
+        const std::size_t n = data.table.n_rows();
         std::vector<double> sums(n * k, 0.0);
-        add_predictions(grown.forest, lesson.table.view(), sums, 1);
+        add_predictions(grown.forest, data.table.view(), sums, 1);
         std::vector<double> expected(n * k, 0.0);
         for (std::size_t index = 0; index < grown.forest.n_trees(); ++index) {
             const std::vector<std::uint32_t> leaves = leaves_of_rows(*grown.memory, grown.forest, index, 2);
@@ -225,17 +225,17 @@ const Test finished("after finish the table's values lead to the leaves of the r
 });
 
 const Test nothing_out("a bag of all rows has none out, and no errors", [] {
-    const Grown grown = grow(random_lesson(81, 90, 4, 2), {.bag = BagKind::all});
+    const Grown grown = grow(random_training_set(81, 90, 4, 2), {.bag = BagKind::all});
     for (const std::uint32_t count : grown.out_of_bag.counts()) check_equal(count, 0u);
     for (const double error : grown.out_of_bag.errors()) check(std::isnan(error), "there is no error yet");
 });
 
-const Test huge_price("where every split costs more than it brings, the root is left, with the value of its bag", [] {
+const Test huge_price("where every split costs more than it gains, the root is left, with the value of its bag", [] {
     for (const std::int32_t n_classes : {0, 2, 3}) {
         ForestOptions options;
         options.tree.tree.criterion = n_classes > 0 ? Criterion::gini : Criterion::squared_error;
         options.tree.ccp_alpha = 1e9;
-        const Grown grown = grow(random_lesson(82, 120, 4, n_classes), options);
+        const Grown grown = grow(random_training_set(82, 120, 4, n_classes), options);
         for (std::size_t index = 0; index < grown.forest.n_trees(); ++index) {
             check_equal(grown.forest.tree(index).nodes.size(), 1u);
             const std::vector<std::uint16_t> counts = grown.counts(index);
@@ -250,15 +250,15 @@ const Test huge_price("where every split costs more than it brings, the root is 
     }
 });
 
-const Test price("a weak split goes and its rows move up; one that pays for the splits below it stays", [] {
+const Test price("a weak split goes and its rows move up; one that is worth it with the splits below it stays", [] {
     //  0: gain 0.5
     //    1: gain 0.01
     //      3: leaf   4: leaf
     //    2: gain 0.05, below the price alone
     //      5: leaf   6: gain 0.4
     //                  7: leaf   8: leaf
-    const auto split = [](std::uint32_t left) { return PackedNode{.left = left, .what = 0, .code = 1}; };
-    const PackedNode leaf{.left = 0, .what = PackedNode::kLeafFlag};
+    const auto split = [](std::uint32_t left) { return PackedNode{.left = left, .condition = 0, .code = 1}; };
+    const PackedNode leaf{.left = 0, .condition = PackedNode::kLeafFlag};
     GrownTree grown_tree{.nodes = {split(1), split(3), split(5), leaf, leaf, leaf, split(7), leaf, leaf},
                          .value = {0, 1, 2, 3, 4, 5, 6, 7, 8},
                          .weight = {8, 4, 4, 2, 2, 1, 3, 2, 1},
@@ -284,7 +284,7 @@ const Test interactions("every path stays inside one of the sets", [] {
         options.tree.tree.criterion = n_classes > 0 ? Criterion::gini : Criterion::squared_error;
         options.tree.interaction_sets = {{0, 1}, {2, 3, 4}, {1, 4}};
         options.tree.tree.max_features = 1;
-        const Grown grown = grow(random_lesson(83, 200, 6, n_classes), options);
+        const Grown grown = grow(random_training_set(83, 200, 6, n_classes), options);
         std::set<FeatureIndex> seen;
         for (std::size_t index = 0; index < grown.forest.n_trees(); ++index) {
             const PackedTree& tree = grown.forest.tree(index);
@@ -306,11 +306,11 @@ const Test interactions("every path stays inside one of the sets", [] {
     }
 });
 
-const Test few_features("a tree asks only for the features that were drawn for it", [] {
+const Test few_features("a tree splits only on the features that were drawn for it", [] {
     for (const std::int32_t n_classes : {2, 3}) {
         ForestOptions options;
         options.tree.features_per_tree = 2;
-        const Grown grown = grow(random_lesson(84, 200, 6, n_classes), options, {12});
+        const Grown grown = grow(random_training_set(84, 200, 6, n_classes), options, {12});
         std::set<FeatureIndex> seen;
         for (std::size_t index = 0; index < 12; ++index) {
             std::set<FeatureIndex> own;
@@ -324,12 +324,12 @@ const Test few_features("a tree asks only for the features that were drawn for i
 });
 
 const Test rows_of_a_leaf("a leaf keeps at least min_rows_leaf rows, and no node below min_rows_split is parted", [] {
-    for (auto& [lesson, options] : every_kind()) {
+    for (auto& [data, options] : every_kind()) {
         ForestOptions limited = options;
         limited.tree.tree.min_rows_leaf = 7;
         limited.tree.tree.min_rows_split = 30;
         limited.tree.tree.max_depth = 6;
-        const Grown grown = grow(lesson, limited);
+        const Grown grown = grow(data, limited);
         bool parted = false;
         for (std::size_t index = 0; index < grown.forest.n_trees(); ++index)
             for_nodes(grown, index, [&](const PackedNode& node, const std::vector<RowIndex>& places) {
@@ -341,69 +341,72 @@ const Test rows_of_a_leaf("a leaf keeps at least min_rows_leaf rows, and no node
     }
 });
 
-const Test permuted("permuting a feature costs nothing where no tree asks, and most where the target follows it", [] {
-    for (const std::int32_t n_classes : {0, 2, 3}) {
-        Lesson lesson = random_lesson(87, 300, 4, n_classes);
-        lesson.table.values[1].assign(300, 2.0);  // constant: nobody asks
-        for (std::size_t row = 0; row < 300; ++row)
-            lesson.target[row] = std::isnan(lesson.table.values[0][row]) || lesson.table.values[0][row] > 3 ? 1 : 0;
-        ForestOptions options;
-        options.tree.tree.criterion = n_classes > 0 ? Criterion::gini : Criterion::squared_error;
-        const Grown grown = grow(lesson, options, {6});
-        const std::vector<double> increases = permutation_increases(*grown.memory, grown.forest, 0, 6, 3, 1, 1);
-        check_equal(permutation_increases(*grown.memory, grown.forest, 0, 6, 3, 1, 2), increases);
-        for (std::size_t tree = 0; tree < 6; ++tree) {
-            check_equal(increases[4 * tree + 1], 0.0);
-            check(increases[4 * tree] > 0.2, "the feature says everything");
-            check(increases[4 * tree] > increases[4 * tree + 2], "and more than another");
-            check(increases[4 * tree] > increases[4 * tree + 3], "and more than a nominal one");
+const Test permuted(
+    "permuting a feature costs nothing where no tree splits on it, and most where the target follows it", [] {
+        for (const std::int32_t n_classes : {0, 2, 3}) {
+            TrainingSet data = random_training_set(87, 300, 4, n_classes);
+            data.table.values[1].assign(300, 2.0);  // constant: no tree splits on it
+            for (std::size_t row = 0; row < 300; ++row)
+                data.target[row] = std::isnan(data.table.values[0][row]) || data.table.values[0][row] > 3 ? 1 : 0;
+            ForestOptions options;
+            options.tree.tree.criterion = n_classes > 0 ? Criterion::gini : Criterion::squared_error;
+            const Grown grown = grow(data, options, {6});
+            const std::vector<double> increases = permutation_increases(*grown.memory, grown.forest, 0, 6, 3, 1, 1);
+            check_equal(permutation_increases(*grown.memory, grown.forest, 0, 6, 3, 1, 2), increases);
+            for (std::size_t tree = 0; tree < 6; ++tree) {
+                check_equal(increases[4 * tree + 1], 0.0);
+                check(increases[4 * tree] > 0.2, "the feature says everything");
+                check(increases[4 * tree] > increases[4 * tree + 2], "and more than another");
+                check(increases[4 * tree] > increases[4 * tree + 3], "and more than a nominal one");
+            }
         }
-    }
-});
+    });
 
-const Test pruned("rows out of bag that vote on the splits make trees smaller, and only the others judge", [] {
-    ForestOptions options;
-    options.tree.tree.criterion = Criterion::squared_error;
-    const Lesson lesson = random_lesson(88, 300, 5, 0);
-    const Grown whole = grow(lesson, options);
-    options.tree.prune_out_of_bag = true;
-    const Grown small = grow(lesson, options);
-    const auto covered = [](const Grown& grown) {
-        return std::accumulate(grown.out_of_bag.counts().begin(), grown.out_of_bag.counts().end(), 0u);
-    };
-    for (std::size_t index = 0; index < 5; ++index)
-        check(small.forest.tree(index).nodes.size() < whole.forest.tree(index).nodes.size(), "trees are smaller");
-    check_near(covered(small), covered(whole) / 2.0, 50);
-});
+const Test pruned(
+    "rows out of bag that vote on the splits make trees smaller, and only the others count in the error", [] {
+        ForestOptions options;
+        options.tree.tree.criterion = Criterion::squared_error;
+        const TrainingSet data = random_training_set(88, 300, 5, 0);
+        const Grown whole = grow(data, options);
+        options.tree.prune_out_of_bag = true;
+        const Grown small = grow(data, options);
+        const auto covered = [](const Grown& grown) {
+            return std::accumulate(grown.out_of_bag.counts().begin(), grown.out_of_bag.counts().end(), 0u);
+        };
+        for (std::size_t index = 0; index < 5; ++index)
+            check(small.forest.tree(index).nodes.size() < whole.forest.tree(index).nodes.size(), "trees are smaller");
+        check_near(covered(small), covered(whole) / 2.0, 50);
+    });
 
 const Test balanced("classes weigh the same in a balanced bag", [] {
-    Lesson lesson = random_lesson(89, 200, 4, 2);
-    for (std::size_t row = 0; row < 200; ++row) lesson.target[row] = row % 10 == 0;
+    TrainingSet data = random_training_set(89, 200, 4, 2);
+    for (std::size_t row = 0; row < 200; ++row) data.target[row] = row % 10 == 0;
     for (const bool draws : {false, true}) {
         ForestOptions options{.bag = draws ? BagKind::balanced : BagKind::bootstrap};
         options.tree.balance_bag = !draws;
         options.tree.tree.max_depth = 0;
-        const Grown grown = grow(lesson, options);
+        const Grown grown = grow(data, options);
         for (std::size_t index = 0; index < 5; ++index) check_near(grown.forest.tree(index).leaf_values[0], 0.5, 1e-12);
     }
 });
 
 const Test refused("targets, weights and options that make no sense are refused", [] {
-    const Lesson lesson = random_lesson(90, 20, 4, 2);
+    const TrainingSet data = random_training_set(90, 20, 4, 2);
     const auto refuse = [&](auto damage, std::string_view phrase) {
-        Lesson other = lesson;
+        TrainingSet other = data;
         ForestOptions options;
         damage(other, options);
         check_throws<InvalidInput>([&] { grow(other, options); }, phrase);
     };
-    refuse([](Lesson& it, ForestOptions&) { it.target.pop_back(); }, "20 rows but 19 targets");
-    refuse([](Lesson& it, ForestOptions&) { it.target[3] = 2; }, "not one of the classes");
-    refuse([](Lesson& it, ForestOptions&) { it.target[3] = std::nan(""); }, "not a finite number");
-    refuse([](Lesson& it, ForestOptions&) { it.weight.assign(20, -1.0); }, "A weight is negative");
-    refuse([](Lesson& it, ForestOptions&) { it.weight.assign(20, 0.0); }, "at least one row with weight");
-    refuse([](Lesson&, ForestOptions& it) { it.tree.tree.min_rows_leaf = 0; }, "at least one row");
-    refuse([](Lesson&, ForestOptions& it) { it.tree.interaction_sets = {{0, 4}}; }, "does not exist");
-    refuse([](Lesson& it, ForestOptions& its) { it.n_classes.clear(), its.bag = BagKind::balanced; }, "Balanced bags");
+    refuse([](TrainingSet& it, ForestOptions&) { it.target.pop_back(); }, "20 rows but 19 targets");
+    refuse([](TrainingSet& it, ForestOptions&) { it.target[3] = 2; }, "not one of the classes");
+    refuse([](TrainingSet& it, ForestOptions&) { it.target[3] = std::nan(""); }, "not a finite number");
+    refuse([](TrainingSet& it, ForestOptions&) { it.weight.assign(20, -1.0); }, "A weight is negative");
+    refuse([](TrainingSet& it, ForestOptions&) { it.weight.assign(20, 0.0); }, "at least one row with weight");
+    refuse([](TrainingSet&, ForestOptions& it) { it.tree.tree.min_rows_leaf = 0; }, "at least one row");
+    refuse([](TrainingSet&, ForestOptions& it) { it.tree.interaction_sets = {{0, 4}}; }, "does not exist");
+    refuse([](TrainingSet& it, ForestOptions& its) { it.n_classes.clear(), its.bag = BagKind::balanced; },
+           "Balanced bags");
 });
 
 }  // namespace

@@ -6,20 +6,20 @@ namespace {
 
 /// Numbers, none of them missing, of so many distinct values that codes are spaced or a few that are whole; the classes
 /// follow the first feature, with noise.
-Lesson even_lesson(std::uint64_t seed, std::size_t n_rows, std::size_t n_features, double n_values) {
-    Lesson lesson{.table = {.values = std::vector<std::vector<double>>(n_features, std::vector<double>(n_rows)),
-                            .n_levels = std::vector<std::int32_t>(n_features, 0)},
-                  .target = std::vector<double>(n_rows),
-                  .n_classes = {2}};
+TrainingSet even_training_set(std::uint64_t seed, std::size_t n_rows, std::size_t n_features, double n_values) {
+    TrainingSet data{.table = {.values = std::vector<std::vector<double>>(n_features, std::vector<double>(n_rows)),
+                               .n_levels = std::vector<std::int32_t>(n_features, 0)},
+                     .target = std::vector<double>(n_rows),
+                     .n_classes = {2}};
     for (std::size_t row = 0; row < n_rows; ++row) {
         for (std::size_t feature = 0; feature < n_features; ++feature) {
             const double unit = random_unit(seed, Purpose::row_sample, row * n_features + feature);
-            lesson.table.values[feature][row] = n_values > 0 ? std::floor(unit * n_values) : unit;
+            data.table.values[feature][row] = n_values > 0 ? std::floor(unit * n_values) : unit;
         }
-        const double first = lesson.table.values[0][row] / (n_values > 0 ? n_values : 1.0);
-        lesson.target[row] = random_unit(seed, Purpose::bootstrap, row) < 0.2 + 0.6 * first;
+        const double first = data.table.values[0][row] / (n_values > 0 ? n_values : 1.0);
+        data.target[row] = random_unit(seed, Purpose::bootstrap, row) < 0.2 + 0.6 * first;
     }
-    return lesson;
+    return data;
 }
 
 ForestOptions random_splits(std::size_t max_features) {
@@ -31,10 +31,11 @@ ForestOptions random_splits(std::size_t max_features) {
 
 const Test repeated("a weight is so many equal rows, in nodes of any size", [] {
     for (const double n_values : {0.0, 30.0}) {
-        Lesson weighted = even_lesson(11, 500, 6, n_values);
-        Lesson longer{.table = {.values = std::vector<std::vector<double>>(6), .n_levels = weighted.table.n_levels},
-                      .target = {},
-                      .n_classes = {2}};
+        TrainingSet weighted = even_training_set(11, 500, 6, n_values);
+        TrainingSet longer{
+            .table = {.values = std::vector<std::vector<double>>(6), .n_levels = weighted.table.n_levels},
+            .target = {},
+            .n_classes = {2}};
         for (std::size_t row = 0; row < weighted.target.size(); ++row) {
             const std::size_t times = 1 + row % 3;
             weighted.weight.push_back(static_cast<double>(times));
@@ -57,14 +58,14 @@ const Test repeated("a weight is so many equal rows, in nodes of any size", [] {
 const Test packed("trees that are packed while they grow are those that are packed when they are grown", [] {
     for (const Criterion criterion : {Criterion::gini, Criterion::entropy})
         for (const std::uint32_t min_rows_leaf : {1, 4}) {
-            const Lesson lesson = even_lesson(12, 700, 5, 25);
+            const TrainingSet data = even_training_set(12, 700, 5, 25);
             ForestOptions options = random_splits(2);
             options.tree.tree.criterion = criterion;
             options.tree.tree.min_rows_leaf = min_rows_leaf;
             options.bag = BagKind::bootstrap;
-            const Grown one = grow(lesson, options);
-            options.out_of_bag = true;  // which asks for more than packed nodes
-            const Grown other = grow(lesson, options);
+            const Grown one = grow(data, options);
+            options.out_of_bag = true;  // which needs more than packed nodes
+            const Grown other = grow(data, options);
             for (std::size_t index = 0; index < one.forest.n_trees(); ++index) {
                 const PackedTree& a = one.forest.tree(index);
                 const PackedTree& b = other.forest.tree(index);
@@ -88,11 +89,11 @@ const Test packed("trees that are packed while they grow are those that are pack
 const Test even("thresholds of the root lie evenly between the least and the greatest value", [] {
     constexpr std::size_t kTrees = 4000;
     for (const double n_values : {0.0, 1000.0}) {
-        const Lesson lesson = even_lesson(13, 20'000, 1, n_values);
+        const TrainingSet data = even_training_set(13, 20'000, 1, n_values);
         ForestOptions options = random_splits(1);
         options.tree.tree.max_depth = 1;
         options.n_threads = 2;
-        const Grown grown = grow(lesson, options, {kTrees});
+        const Grown grown = grow(data, options, {kTrees});
         std::vector<std::size_t> count(10, 0);
         for (std::size_t index = 0; index < kTrees; ++index) {
             const PackedNode& root = grown.forest.tree(index).nodes[0];
@@ -107,17 +108,17 @@ const Test even("thresholds of the root lie evenly between the least and the gre
 const Test even_below("and so do those of a child that has lost its share of the range", [] {
     // The second feature only has high values where the first one is high.
     constexpr std::size_t kTrees = 6000;
-    Lesson lesson = even_lesson(14, 400, 2, 1000);
+    TrainingSet data = even_training_set(14, 400, 2, 1000);
     for (std::size_t row = 0; row < 400; ++row) {
-        lesson.table.values[0][row] = row % 2 == 0 ? 0.0 : 1.0;
-        if (row % 2 == 0) lesson.table.values[1][row] = std::floor(lesson.table.values[1][row] / 4.0);
-        lesson.target[row] = row / 2 % 2;
+        data.table.values[0][row] = row % 2 == 0 ? 0.0 : 1.0;
+        if (row % 2 == 0) data.table.values[1][row] = std::floor(data.table.values[1][row] / 4.0);
+        data.target[row] = row / 2 % 2;
     }
-    lesson.table.values[1][0] = 0.0;
-    lesson.table.values[1][2] = 249.0;
+    data.table.values[1][0] = 0.0;
+    data.table.values[1][2] = 249.0;
     ForestOptions options = random_splits(1);
     options.tree.tree.max_depth = 2;
-    const Grown grown = grow(lesson, options, {kTrees});
+    const Grown grown = grow(data, options, {kTrees});
     std::vector<double> count(5, 0.0);
     double all = 0.0;
     for (std::size_t index = 0; index < kTrees; ++index) {
@@ -129,24 +130,24 @@ const Test even_below("and so do those of a child that has lost its share of the
         ++count[static_cast<std::size_t>(grown.forest.groups[0].thresholds[1][left.code - 1u] / 50.0)];
         ++all;
     }
-    check(all > kTrees / 3.0, "half of the trees ask for the first feature first");
+    check(all > kTrees / 3.0, "half of the trees split on the first feature first");
     for (const double n : count) check_near(n, all / 5.0, 4.5 * std::sqrt(all / 5.0));
 });
 
 const Test kept_codes("in a forest of many nodes trees keep their codes, and values still lead to the leaves of rows",
                       [] {
                           for (const bool has_missing : {false, true}) {
-                              Lesson lesson = even_lesson(15, 600, 3, 12);
+                              TrainingSet data = even_training_set(15, 600, 3, 12);
                               if (has_missing)
-                                  for (std::size_t row = 0; row < 600; row += 9) lesson.table.values[1][row] = kMissing;
-                              const Grown few = grow(lesson, random_splits(2), {1});
-                              const Grown many = grow(lesson, random_splits(2), {60});
+                                  for (std::size_t row = 0; row < 600; row += 9) data.table.values[1][row] = kMissing;
+                              const Grown few = grow(data, random_splits(2), {1});
+                              const Grown many = grow(data, random_splits(2), {60});
                               check(many.forest.groups[0].thresholds[0].size() == 11, "every code has a threshold");
                               check(few.forest.groups[0].thresholds[0].size() <= 11,
                                     "or those that trees compare with");
-                              const std::size_t n = lesson.table.n_rows();
+                              const std::size_t n = data.table.n_rows();
                               std::vector<double> sums(n * 2, 0.0);
-                              add_predictions(many.forest, lesson.table.view(), sums, 1);
+                              add_predictions(many.forest, data.table.view(), sums, 1);
                               std::vector<double> expected(n * 2, 0.0);
                               for (std::size_t index = 0; index < many.forest.n_trees(); ++index) {
                                   const std::vector<std::uint32_t> leaves =

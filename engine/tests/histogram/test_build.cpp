@@ -33,8 +33,9 @@ std::vector<Cell> cells_of(const BinnedMatrix& matrix, const HistogramLayout& la
     BundleCells apart;
     if (bundle.fused()) {
         split_bundle(matrix, bundle, own, apart);
-        const auto place = std::find(bundle.features.begin(), bundle.features.end(), feature) - bundle.features.begin();
-        own = apart.of(static_cast<std::size_t>(place));
+        const auto position =
+            std::find(bundle.features.begin(), bundle.features.end(), feature) - bundle.features.begin();
+        own = apart.of(static_cast<std::size_t>(position));
     }
     // Scans read whole vectors: what follows the last bin is zero.
     const auto n_bins = static_cast<std::size_t>(matrix.feature(feature).n_bins);

@@ -39,11 +39,11 @@ const Test sizes("the largest size is found, and one that is no number is above 
         Buffer<float> positive = wild_floats(1, n, false);
         for (float& each : positive) each = std::abs(each);
         for (const Kernels* table : kernel_tables()) check_equal(table->rounding.sizes(positive.data(), n).signs, 0u);
-        for (const std::size_t place : {std::size_t{0}, n / 2, n - 1}) {
-            positive[place] = -positive[place];
+        for (const std::size_t row : {std::size_t{0}, n / 2, n - 1}) {
+            positive[row] = -positive[row];
             for (const Kernels* table : kernel_tables())
                 check_equal(table->rounding.sizes(positive.data(), n).signs, 1u);
-            positive[place] = -positive[place];
+            positive[row] = -positive[row];
         }
         values[n / 2] = -std::numeric_limits<float>::quiet_NaN();
         for (const Kernels* table : kernel_tables()) check(std::isnan(largest(*table)), "it is noticed");
@@ -160,7 +160,7 @@ const Test log_loss_edges("scores without end give derivatives that are finite",
             for (std::size_t i = 2; i < 6; ++i) {
                 const bool right = (score[i] > 0) == (label == 1.0f);
                 check_near(gradient[i], right ? 0.0 : 1.0 - 2.0 * static_cast<double>(label), 1e-30);
-                check(hessian[i] >= 0 && hessian[i] < 1e-30f, "a sure answer has next to no hessian");
+                check(hessian[i] >= 0 && hessian[i] < 1e-30f, "a sure prediction has next to no hessian");
             }
         }
 });

@@ -59,8 +59,8 @@ void check_map(const std::vector<Float>& cuts, const std::vector<Float>& values,
     std::vector<Float> spread(room + 1, Float{-5});
     // A negative step reads backwards from the end.
     const std::size_t first = step < 0 ? room : 0;
-    const auto place = [&](std::size_t i) { return first + i * static_cast<std::size_t>(step); };
-    for (std::size_t i = 0; i < values.size(); ++i) spread[place(i)] = values[i];
+    const auto position = [&](std::size_t i) { return first + i * static_cast<std::size_t>(step); };
+    for (std::size_t i = 0; i < values.size(); ++i) spread[position(i)] = values[i];
     for (const Kernels* kernels : kernel_tables()) {
         std::vector<Bin> bins(values.size() + 1, Bin{77});
         map_of<Float> (*kernels)(reinterpret_cast<const std::byte*>(spread.data() + first),

@@ -8,7 +8,7 @@
 namespace coterie::tests {
 namespace {
 
-const Test top("every table leaves the first levels by the exits of a walk from node to node", [] {
+const Test top("every table leaves the top of a tree by the exits of a walk from node to node", [] {
     for (const std::size_t stride : {1, 7, 28, 31, 32, 33, 50, 63, 64}) {
         std::vector<NodeBlock> blocks(kTopBlocks);
         for (std::size_t i = 0; i < blocks.size(); ++i)
@@ -25,9 +25,9 @@ const Test top("every table leaves the first levels by the exits of a walk from 
             std::vector<std::uint32_t> expected(n);
             for (std::size_t i = 0; i < n; ++i) {
                 rows[i] = static_cast<std::uint32_t>(bits_at(91, i) % n);
-                std::size_t level = 0;  // its first block
-                for (std::size_t width = 1; width < kTopExits; level += width, width *= 8) {
-                    const NodeBlock& block = blocks[level + expected[i]];
+                std::size_t first = 0;  // block of this depth
+                for (std::size_t width = 1; width < kTopExits; first += width, width *= 8) {
+                    const NodeBlock& block = blocks[first + expected[i]];
                     std::size_t entry = 1;
                     for (int step = 0; step < 3; ++step)
                         entry = 2 * entry + (codes[rows[i] * stride + block.column[entry]] > block.code[entry]);
@@ -54,8 +54,9 @@ const Test laid("every table lays out the same nodes and finds the last child", 
             const bool leaf = bits % 2 == 0;
             nodes[i].left = leaf ? static_cast<std::uint32_t>(bits >> 32)
                                  : begin + static_cast<std::uint32_t>(bits >> 40 & 0xfffff);
-            nodes[i].what = leaf ? PackedNode::kLeafFlag
-                                 : PackedNode::question(static_cast<std::uint32_t>(bits >> 8 & 0xfff), bits & 4, false);
+            nodes[i].condition =
+                leaf ? PackedNode::kLeafFlag
+                     : PackedNode::split_on(static_cast<std::uint32_t>(bits >> 8 & 0xfff), bits & 4, false);
             nodes[i].code = static_cast<std::uint16_t>(bits >> 20);
             nodes[i].share = static_cast<std::uint16_t>(bits >> 3);
             const auto own = static_cast<std::uint32_t>(i + 1);
@@ -79,12 +80,12 @@ const Test laid("every table lays out the same nodes and finds the last child", 
     }
 });
 
-// A chain and a balanced tree, whose leaves lie within, at the end of and below the first levels. Leaves have columns
+// A chain and a balanced tree, whose leaves lie within, at the end of and below the top blocks. Leaves have columns
 // that say nothing of where rows go.
 std::vector<LaidNode> some_tree(std::size_t depth, bool chain, std::size_t n_columns) {
     std::vector<LaidNode> nodes(1);
     std::vector<std::uint32_t> open = {0};
-    for (std::size_t level = 0; level < depth; ++level) {
+    for (std::size_t at_depth = 0; at_depth < depth; ++at_depth) {
         std::vector<std::uint32_t> below;
         for (const std::uint32_t node : open) {
             const auto left = static_cast<std::uint32_t>(nodes.size());

@@ -9,7 +9,7 @@ namespace coterie::tests {
 namespace {
 
 /// Rows of codes, transposed; a set of some of them; weights of several bits, or none.
-struct Turned {
+struct TransposedSet {
     static constexpr std::size_t kColumns = 11;
     static constexpr std::size_t kStride = 16;
 
@@ -22,7 +22,7 @@ struct Turned {
     std::vector<RowSet> set;
     std::vector<RowSet> weight;
 
-    Turned(std::uint64_t seed, std::size_t n_rows, bool has_missing, std::size_t n_bits)
+    TransposedSet(std::uint64_t seed, std::size_t n_rows, bool has_missing, std::size_t n_bits)
         : n(n_rows),
           n_words((n_rows + kSetRows - 1) / kSetRows),
           codes((n_rows + 1) * kStride),
@@ -49,7 +49,7 @@ struct Turned {
     std::uint16_t code(std::size_t i, std::size_t k) const { return codes[rows[i] * kStride + k]; }
     bool has(std::size_t i) const { return set[i / kSetRows] >> (i % kSetRows) & 1; }
     TransposedCodes view() const { return {column.data(), n_words}; }
-    SetWeights pays(std::size_t second) const {
+    SetWeights weights(std::size_t second) const {
         return {weight.data(), n_words == 0 ? 0 : weight.size() / n_words, second};
     }
     std::uint64_t statistic(std::size_t i, std::size_t second) const {
@@ -63,27 +63,28 @@ struct Turned {
 constexpr std::array<std::uint32_t, kCodeColumns> kLanes{3, 0, 10, 7, 7, 1, 9, 4};
 
 template <class Body>
-void for_turned(Body body) {
+void for_transposed_sets(Body body) {
     for (const std::size_t n : {1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 200, 700})
         for (const bool has_missing : {false, true})
-            for (const std::size_t n_bits : {0, 1, 3}) body(Turned(n + n_bits, n, has_missing, n_bits));
+            for (const std::size_t n_bits : {0, 1, 3}) body(TransposedSet(n + n_bits, n, has_missing, n_bits));
 }
 
 const Test transposing("rows of codes become columns, whatever the order of rows, in every table", [] {
-    for_turned([](const Turned& rows) {
+    for_transposed_sets([](const TransposedSet& rows) {
         for (const Kernels* table : kernel_tables()) {
             const std::size_t stride = (rows.n_words + 1) * kSetRows;
             Buffer<std::uint16_t> out(16 * stride);
-            table->row_set.transpose_codes(rows.codes.data(), Turned::kStride, rows.rows.data(), rows.n,
-                                           Turned::kColumns, out.data(), stride);
+            table->row_set.transpose_codes(rows.codes.data(), TransposedSet::kStride, rows.rows.data(), rows.n,
+                                           TransposedSet::kColumns, out.data(), stride);
             for (std::size_t i = 0; i < rows.n; ++i)
-                for (std::size_t k = 0; k < Turned::kColumns; ++k) check_equal(out[k * stride + i], rows.code(i, k));
+                for (std::size_t k = 0; k < TransposedSet::kColumns; ++k)
+                    check_equal(out[k * stride + i], rows.code(i, k));
         }
     });
 });
 
 const Test ranges_of_sets("the ranges of a set are those of its rows, missing or not, in every table", [] {
-    for_turned([](const Turned& rows) {
+    for_transposed_sets([](const TransposedSet& rows) {
         for (const Kernels* table : kernel_tables()) {
             CodeRanges ranges;
             table->row_set.code_ranges(rows.view(), rows.set.data(), kLanes.data(), kCodeColumns, ranges);
@@ -107,7 +108,7 @@ const Test ranges_of_sets("the ranges of a set are those of its rows, missing or
 });
 
 const Test sides_of_sets("the sums of a side, its rows and the parted sets agree with one row after the other", [] {
-    for_turned([](const Turned& rows) {
+    for_transposed_sets([](const TransposedSet& rows) {
         for (const std::size_t second : {std::size_t{0}, rows.n / 3, rows.n}) {
             SetCuts cuts;
             for (std::size_t lane = 0; lane < kCodeColumns; ++lane) {
@@ -118,10 +119,10 @@ const Test sides_of_sets("the sums of a side, its rows and the parted sets agree
                 SetSums sums;
                 std::vector<RowSet> left(kCodeColumns * rows.n_words, 0xabcd);
                 table->row_set.sum_left(rows.view(), rows.set.data(), kLanes.data(), kCodeColumns, cuts,
-                                        rows.pays(second), sums, left.data());
+                                        rows.weights(second), sums, left.data());
                 SetSums again;
                 table->row_set.sum_left(rows.view(), rows.set.data(), kLanes.data(), kCodeColumns, cuts,
-                                        rows.pays(second), again, nullptr);
+                                        rows.weights(second), again, nullptr);
                 for (std::size_t lane = 0; lane < kCodeColumns; ++lane) {
                     std::uint64_t statistic = 0;
                     std::uint32_t n_left = 0;
@@ -156,7 +157,7 @@ const Test sides_of_sets("the sums of a side, its rows and the parted sets agree
 const Test drawn("the best random cut of a word is found, the first of equals, in every table", [] {
     constexpr std::array<std::uint32_t, kCodeColumns> shares{0u,       1u << 31, ~0u,      3u << 28,
                                                              7u << 27, 1u,       5u << 29, 9u << 26};
-    for_turned([&](const Turned& rows) {
+    for_transposed_sets([&](const TransposedSet& rows) {
         if (rows.n > kSetRows) return;
         for (const std::size_t second : {std::size_t{0}, rows.n / 3, rows.n})
             for (std::size_t n_lanes = 1; n_lanes <= kCodeColumns; ++n_lanes)
@@ -195,7 +196,7 @@ const Test drawn("the best random cut of a word is found, the first of equals, i
                     for (const Kernels* table : kernel_tables()) {
                         DrawnCut own{.gain = known};
                         const bool done = table->row_set.draw_cuts(rows.view(), rows.set[0], kLanes.data(), n_lanes,
-                                                                   shares.data(), rows.pays(second), total, own);
+                                                                   shares.data(), rows.weights(second), total, own);
                         check_equal(done, !missing);
                         if (missing) continue;
                         check_equal(own.varies, best.varies);
@@ -212,7 +213,7 @@ const Test drawn("the best random cut of a word is found, the first of equals, i
 });
 
 const Test rows_of_sets("the rows of a set come in their order, and so do its codes, in every table", [] {
-    for_turned([](const Turned& rows) {
+    for_transposed_sets([](const TransposedSet& rows) {
         std::vector<std::uint32_t> expected;
         std::vector<std::uint16_t> codes;
         for (std::size_t i = 0; i < rows.n; ++i)

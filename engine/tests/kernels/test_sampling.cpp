@@ -48,8 +48,8 @@ const Test routes("rows are routed to the code that a walk finds, by bins and by
     // Node 0 splits into 1 and 2, node 1 into 3 and 4, node 2 into 5 and 6; node 1 by a set of levels.
     constexpr std::size_t kSecond = 256 + kRouteRows;  // where the second column begins
     const Buffer<Bin> columns = random_bins(5, 2 * kSecond);
-    CategoryBits set;
-    for (std::size_t i = 0; i < sizeof(CategoryBits); ++i) set.bits[i] = static_cast<std::uint8_t>(bits_at(7, i));
+    LevelBits set;
+    for (std::size_t i = 0; i < sizeof(LevelBits); ++i) set.bits[i] = static_cast<std::uint8_t>(bits_at(7, i));
     using Way = RouteStep::Way;
     const RouteStep start{.column = 0, .shift = 1, .span = 199, .way = Way::start, .code = 5, .other = 6};
     const RouteStep by_set{.column = kSecond, .set = set.bits, .way = Way::start, .code = 4, .other = 3};
@@ -69,10 +69,10 @@ const Test routes("rows are routed to the code that a walk finds, by bins and by
             }
 });
 
-const Test attached("who passes takes the code of a leaf, and a rule turned round lets the others pass", [] {
+const Test attached("who passes takes the code of a leaf, and an inverted rule lets the others pass", [] {
     const Buffer<Bin> columns = random_bins(9, kRouteRows);
-    CategoryBits set;
-    for (std::size_t i = 0; i < sizeof(CategoryBits); ++i) set.bits[i] = static_cast<std::uint8_t>(bits_at(10, i));
+    LevelBits set;
+    for (std::size_t i = 0; i < sizeof(LevelBits); ++i) set.bits[i] = static_cast<std::uint8_t>(bits_at(10, i));
     using Way = RouteStep::Way;
     for (const Kernels* table : kernel_tables()) {
         Buffer<std::uint8_t> codes(kRouteRows);
@@ -87,25 +87,25 @@ const Test attached("who passes takes the code of a leaf, and a rule turned roun
                                            .span = static_cast<Bin>(span),
                                            .way = Way::attach,
                                            .code = 9};
-                    for (const bool turned : {false, true}) {
-                        const RouteStep steps[] = {start, turned ? attach.inverted() : attach};
+                    for (const bool inverted : {false, true}) {
+                        const RouteStep steps[] = {start, inverted ? attach.inverted() : attach};
                         table->routing.route(columns.data(), steps, 2, 0, codes.data());
                         for (std::size_t k = 0; k < kRouteRows; ++k) {
                             const int bin = columns[k];
                             const bool passes =
                                 nominal ? (set.bits[bin / 8] >> (bin % 8) & 1) != 0 : (bin - shift + 256) % 256 <= span;
-                            check_equal(int{codes[k]}, passes != turned ? 9 : bin <= 127 ? 1 : 2);
+                            check_equal(int{codes[k]}, passes != inverted ? 9 : bin <= 127 ? 1 : 2);
                         }
                     }
                 }
     }
 });
 
-const Test levels("rows of a symmetric tree get their answers as bits, for any number of levels", [] {
+const Test levels("rows of a symmetric tree get their results as bits, for any depth", [] {
     constexpr std::size_t kSecond = 256 + kRouteRows;
     const Buffer<Bin> columns = random_bins(6, 2 * kSecond);
-    CategoryBits set;
-    for (std::size_t i = 0; i < sizeof(CategoryBits); ++i) set.bits[i] = static_cast<std::uint8_t>(bits_at(8, i));
+    LevelBits set;
+    for (std::size_t i = 0; i < sizeof(LevelBits); ++i) set.bits[i] = static_cast<std::uint8_t>(bits_at(8, i));
     std::vector<RouteStep> steps;
     for (std::size_t s = 0; s < 8; ++s)
         steps.push_back({.column = s % 2 * kSecond,
@@ -116,7 +116,7 @@ const Test levels("rows of a symmetric tree get their answers as bits, for any n
         for (std::size_t n_steps = 0; n_steps <= steps.size(); ++n_steps)
             for (const std::size_t begin : {0u, 1u, 77u, 256u}) {
                 Buffer<std::uint8_t> codes(kRouteRows);
-                table->routing.route_levels(columns.data(), steps.data(), n_steps, begin, codes.data());
+                table->routing.route_symmetric(columns.data(), steps.data(), n_steps, begin, codes.data());
                 for (std::size_t k = 0; k < kRouteRows; ++k) {
                     int expected = 0;
                     for (std::size_t s = 0; s < n_steps; ++s) {

@@ -8,7 +8,7 @@
 namespace coterie::tests {
 namespace {
 
-/// A word of rows of two classes, turned, with small weights; a set of some of them.
+/// A word of rows of two classes, transposed, with small weights; a set of some of them.
 struct Word {
     static constexpr std::size_t kColumns = 8;
     static constexpr std::size_t kBits = 2;

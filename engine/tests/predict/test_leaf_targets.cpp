@@ -16,10 +16,10 @@ namespace {
 using Leaves = std::vector<NodeIndex>;
 using Counts = std::vector<std::uint16_t>;
 
-std::vector<double> quantiles_of(const LeafTargets& targets, const QuantileQuestion& question, int n_threads = 1) {
-    const std::size_t n_rows = question.leaves.size() / targets.trees().size();
-    std::vector<double> out(n_rows * question.levels.size());
-    targets.quantiles(question, out, n_threads);
+std::vector<double> quantiles_of(const LeafTargets& targets, const QuantileQuery& query, int n_threads = 1) {
+    const std::size_t n_rows = query.leaves.size() / targets.trees().size();
+    std::vector<double> out(n_rows * query.levels.size());
+    targets.quantiles(query, out, n_threads);
     return out;
 }
 
@@ -113,15 +113,15 @@ const Test definition(
             const RandomForest forest(n_leaves, 400, 5, n_leaves);
             LeafTargets targets(forest.y, forest.weight);
             targets.add(forest.leaves, forest.counts, 2);
-            const Leaves asked = forest.by_row();
-            const auto one = quantiles_of(targets, {.leaves = asked, .use = {}, .levels = levels});
+            const Leaves leaves = forest.by_row();
+            const auto one = quantiles_of(targets, {.leaves = leaves, .use = {}, .levels = levels});
             for (std::size_t row = 0; row < 400; row += 7)
                 for (std::size_t k = 0; k < levels.size(); ++k) {
                     const double expected = forest.quantile(row, levels[k]);
                     if (!std::isnan(expected)) check_equal(one[row * levels.size() + k], expected);
                 }
             for (const int n_threads : {2, 3, 8}) {
-                const auto more = quantiles_of(targets, {.leaves = asked, .use = {}, .levels = levels}, n_threads);
+                const auto more = quantiles_of(targets, {.leaves = leaves, .use = {}, .levels = levels}, n_threads);
                 check(std::ranges::equal(one, more,
                                          [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }),
                       "threads change nothing");
@@ -145,16 +145,16 @@ const Test refused("input that cannot be is refused, and nothing is kept of it",
     const std::vector<double> half = {0.5}, beyond = {1.5};
     const std::vector<std::uint8_t> two = {1, 1};
     std::vector<double> out(1);
-    const auto ask = [&](const QuantileQuestion& question) { targets.quantiles(question, out, 1); };
-    check_throws<InvalidInput>([&] { ask({.leaves = Leaves{1}, .use = {}, .levels = half}); }, "leaf 1 of tree 0");
-    check_throws<InvalidInput>([&] { ask({.leaves = Leaves{0}, .use = {}, .levels = beyond}); }, "1.5");
-    check_throws<InvalidInput>([&] { ask({.leaves = Leaves{0}, .use = two, .levels = half}); }, "differ");
-    check_throws<InvalidInput>([&] { ask({.leaves = Leaves{0, 0}, .use = {}, .levels = half}); }, "does not fit");
+    const auto refuse = [&](const QuantileQuery& query) { targets.quantiles(query, out, 1); };
+    check_throws<InvalidInput>([&] { refuse({.leaves = Leaves{1}, .use = {}, .levels = half}); }, "leaf 1 of tree 0");
+    check_throws<InvalidInput>([&] { refuse({.leaves = Leaves{0}, .use = {}, .levels = beyond}); }, "1.5");
+    check_throws<InvalidInput>([&] { refuse({.leaves = Leaves{0}, .use = two, .levels = half}); }, "differ");
+    check_throws<InvalidInput>([&] { refuse({.leaves = Leaves{0, 0}, .use = {}, .levels = half}); }, "does not fit");
     const LeafTargets none(std::vector<double>{1}, {});
     check_throws<InvalidInput>([&] { none.quantiles({}, {}, 1); }, "no tree");
 });
 
-const Test interrupted("a yes to the question whether to stop ends the search", [] {
+const Test interrupted("a request to stop ends the search", [] {
     const LeafTargets targets = ten_in_one_leaf();
     const StopRequest stop(+[] { return true; });
     std::this_thread::sleep_for(std::chrono::milliseconds(25));

@@ -9,7 +9,7 @@ namespace coterie::tests {
 namespace {
 
 StumpTable table_of_three() {
-    // A numeric feature cut at 1 and 2, one that no stump asks about, and a nominal one of two levels.
+    // A numeric feature cut at 1 and 2, one that no stump splits on, and a nominal one of two levels.
     std::vector<FeatureBins> features{{.nominal = false, .n_bins = 4, .cuts = {1, 2}},
                                       {.nominal = false, .n_bins = 1, .cuts = {}},
                                       {.nominal = true, .n_bins = 3, .cuts = {}}};

@@ -52,7 +52,7 @@ const Test twins("a value has as many thresholds below it as a search of all fin
     }
 });
 
-const Test useless("thresholds that are few, infinite or all in one place are one cell", [] {
+const Test useless("thresholds that are few, infinite or all close together are one cell", [] {
     const auto has_cells = [](const std::vector<double>& thresholds) {
         return ThresholdGrid(thresholds, thresholds.size()).has_cells();
     };

@@ -111,7 +111,7 @@ TableView view_of(const std::vector<Float>& values, std::size_t n_rows, std::siz
     return table;
 }
 
-const Test wide_twins("tables of many features are answered as by the slow walk, however they lie in memory", [] {
+const Test wide_twins("tables of many features get the predictions of the slow walk, however they lie in memory", [] {
     constexpr std::size_t width = 70;  // four strips, and a rest
     std::vector<Tree> trees;
     for (std::uint64_t seed = 0; seed < 40; ++seed) trees.push_back(random_tree(seed, 10, width));
@@ -172,22 +172,22 @@ const Test nominal_twins("trees with sets of levels send every row to the leaf o
     }
 });
 
-/// One question a level. `odd`: but for one node, which asks something else.
+/// One split per depth. `odd`: but for one node, which splits on something else.
 Tree symmetric_tree(std::uint64_t seed, std::uint32_t depth, std::uint32_t n_features, bool odd) {
     Tree tree = leaf_only(0);
-    std::vector<NodeIndex> level{0};
+    std::vector<NodeIndex> nodes{0};
     for (std::uint32_t i = 0; i < depth; ++i) {
         const auto feature = static_cast<std::int32_t>(random_below(seed, Purpose::feature_draw, i, n_features));
         const double threshold = random_unit(seed, Purpose::threshold, i);
         std::vector<NodeIndex> below;
-        for (const NodeIndex node : level) {
-            const bool moved = odd && i + 1 == depth && node == level.back();
+        for (const NodeIndex node : nodes) {
+            const bool moved = odd && i + 1 == depth && node == nodes.back();
             split(tree, node, feature, moved ? threshold / 2 : threshold, i % 2 == 0, double(node) + 0.25,
                   -double(node));
             below.push_back(tree.left[node]);
             below.push_back(tree.left[node] + 1);
         }
-        level = below;
+        nodes = below;
     }
     return tree;
 }
@@ -276,7 +276,7 @@ const Test large_trees("trees too large for a network are walked by codes, in bu
                            }
                        });
 
-const Test ranges("some trees answer as a forest of them alone would, whichever way rows go", [] {
+const Test ranges("some trees predict as a forest of them alone would, whichever way rows go", [] {
     for (const std::size_t n_splits : {20u, 4000u})
         for (const std::size_t n_rows : {1u, 9u, 30u, 700u}) {
             std::vector<Tree> trees;
@@ -298,7 +298,7 @@ const Test ranges("some trees answer as a forest of them alone would, whichever 
 const Test kept("what a forest was compiled to is kept until its trees change", [] {
     Forest forest = forest_of({two_splits(), leaf_only(1)}, 2);
     const auto compiled = CompiledForest::of(forest);
-    check(CompiledForest::of(forest) == compiled, "the same is asked again");
+    check(CompiledForest::of(forest) == compiled, "the same is returned again");
     forest.add(std::make_shared<const Tree>(leaf_only(5)), 0);
     check(CompiledForest::of(forest) != compiled, "another tree, another form");
     const Rows rows{.values = std::vector<double>(64, 0.0), .width = 2};
@@ -337,7 +337,7 @@ const Test deep("a tree that is one long path is walked to its end", [] {
     check_equal(scores[300], -1.0);
 });
 
-const Test outputs("a tree answers to its own outputs and leaves the others alone", [] {
+const Test outputs("a tree adds to its own outputs and leaves the others alone", [] {
     Forest forest{.n_features = 2, .n_outputs = 3, .trees = {}, .first_output = {}};
     forest.add(std::make_shared<const Tree>(two_splits()), 1);
     const Rows rows{.values = {0, 0, 5, 5}, .width = 2};

@@ -1,4 +1,4 @@
-// Answers of a packed forest: blocks, lanes, groups and threads give what one row in one tree gives.
+// Predictions of a packed forest: blocks, lanes, groups and threads give what one row in one tree gives.
 #include "coterie/predict/walk_codes.hpp"
 
 #include "check.hpp"
@@ -9,9 +9,9 @@
 namespace coterie::tests {
 namespace {
 
-/// Full trees, of depth 4 if nothing else is said, with random splits over five features, of which the fourth is
+/// Full trees, of depth 4 if not stated, with random splits over five features, of which the fourth is
 /// nominal; two columns of leaf_values.
-TreeGroup random_grove(std::uint64_t seed, std::size_t n_trees, const PackedForest& forest, std::uint32_t depth = 4) {
+TreeGroup random_group(std::uint64_t seed, std::size_t n_trees, const PackedForest& forest, std::uint32_t depth = 4) {
     const std::uint32_t n_splits = (1u << depth) - 1;
     TreeGroup group;
     for (std::size_t feature = 0; feature < forest.n_features; ++feature) {
@@ -28,7 +28,7 @@ TreeGroup random_grove(std::uint64_t seed, std::size_t n_trees, const PackedFore
             tree.ranks.own().push_back(static_cast<std::uint16_t>(1 + (level * 5u + index) % 12));
         for (std::uint32_t node = 0; node < 2 * n_splits + 1; ++node) {
             if (node >= n_splits) {
-                tree.nodes.own().push_back({.left = node - n_splits, .what = PackedNode::kLeafFlag});
+                tree.nodes.own().push_back({.left = node - n_splits, .condition = PackedNode::kLeafFlag});
                 tree.leaf_values.own().push_back(random_unit(seed + index, Purpose::rounding, node));
                 tree.leaf_values.own().push_back(1.0 - tree.leaf_values.own().back());
                 continue;
@@ -38,8 +38,8 @@ TreeGroup random_grove(std::uint64_t seed, std::size_t n_trees, const PackedFore
             const bool nominal = forest.n_levels[feature] > 0;
             const std::size_t most = nominal ? 12 : group.thresholds[feature].size();
             tree.nodes.own().push_back({.left = 2 * node + 1,
-                                        .what = feature | (draw >> 20 & 1 ? PackedNode::kMissingRight : 0) |
-                                                (nominal ? PackedNode::kNominal : 0),
+                                        .condition = feature | (draw >> 20 & 1 ? PackedNode::kMissingRight : 0) |
+                                                     (nominal ? PackedNode::kNominal : 0),
                                         .code = static_cast<std::uint16_t>(1 + (draw >> 32) % most)});
         }
         group.trees.push_back(std::make_shared<PackedTree>(std::move(tree)));
@@ -49,8 +49,8 @@ TreeGroup random_grove(std::uint64_t seed, std::size_t n_trees, const PackedFore
 
 PackedForest random_forest(std::uint64_t seed) {
     PackedForest forest({0, 0, 0, 12, 0}, 2);
-    forest.groups.push_back(random_grove(seed, 3, forest));
-    forest.groups.push_back(random_grove(seed + 100, 2, forest));
+    forest.groups.push_back(random_group(seed, 3, forest));
+    forest.groups.push_back(random_group(seed + 100, 2, forest));
     validate(forest);
     return forest;
 }
@@ -79,15 +79,15 @@ PackedTree depth_first(const PackedTree& from, std::uint64_t seed) {
     PackedTree tree = from;
     auto& nodes = tree.nodes.own();
     nodes.assign(1, from.nodes[0]);
-    const auto add_below = [&](const auto& self, std::uint32_t node, std::uint32_t place) -> void {
-        if (nodes[place].is_leaf()) return;
+    const auto add_below = [&](const auto& self, std::uint32_t node, std::uint32_t index) -> void {
+        if (nodes[index].is_leaf()) return;
         if (node > 0 && random_bits(seed, Purpose::rounding, node) % 16 == 0) {
-            nodes[place] = {.left = node, .what = PackedNode::kLeafFlag};
+            nodes[index] = {.left = node, .condition = PackedNode::kLeafFlag};
             return;
         }
         const std::uint32_t left = from.nodes[node].left;
         const auto next = static_cast<std::uint32_t>(nodes.size());
-        nodes[place].left = next;
+        nodes[index].left = next;
         nodes.push_back(from.nodes[left]);
         nodes.push_back(from.nodes[left + 1]);
         self(self, left, next);
@@ -99,10 +99,10 @@ PackedTree depth_first(const PackedTree& from, std::uint64_t seed) {
 
 void check_large_trees(const std::vector<std::int32_t>& n_levels, bool missing) {
     PackedForest forest(n_levels, 2);
-    TreeGroup group = random_grove(7, 2, forest, 17);  // level by level: what is below a node does not lie together
+    TreeGroup group = random_group(7, 2, forest, 17);  // by depth: what is below a node does not lie together
     for (std::size_t t = 0; t < 2; ++t)
         group.trees.push_back(std::make_shared<PackedTree>(depth_first(*group.trees[t], t)));
-    group.trees.push_back(random_grove(7, 1, forest, 13).trees[0]);  // small enough for one part
+    group.trees.push_back(random_group(7, 1, forest, 13).trees[0]);  // small enough for one part
     forest.groups.push_back(std::move(group));
     validate(forest);
     const std::size_t n_trees = forest.n_trees();
@@ -139,7 +139,7 @@ const Test large_with_gaps("and so they do if values are missing, and if splits 
 const Test few_leaf_values("rows add the leaf values that their values lead to, where a tree has few of them", [] {
     for (const std::uint32_t depth : {3u, 13u, 17u}) {
         PackedForest forest({0, 0, 0, 0, 0}, 2);
-        TreeGroup group = random_grove(11, 6, forest, depth);
+        TreeGroup group = random_group(11, 6, forest, depth);
         for (auto& tree : group.trees) {
             PackedTree own = depth_first(*tree, 3);
             for (PackedNode& node : own.nodes.own())
@@ -160,8 +160,8 @@ const Test few_leaf_values("rows add the leaf values that their values lead to, 
                 double expected[2] = {0.0, 0.0};
                 for (std::size_t t = 0; t < forest.n_trees(); ++t) {
                     const PackedTree& tree = forest.tree(t);
-                    const std::uint32_t place = tree.nodes[slow_leaf(forest, t, table, row)].left;
-                    for (std::size_t k = 0; k < 2; ++k) expected[k] += tree.leaf_values[2 * place + k];
+                    const std::uint32_t leaf_value = tree.nodes[slow_leaf(forest, t, table, row)].left;
+                    for (std::size_t k = 0; k < 2; ++k) expected[k] += tree.leaf_values[2 * leaf_value + k];
                 }
                 for (std::size_t k = 0; k < 2; ++k) check_equal(sums[row * 2 + k], expected[k]);
             }

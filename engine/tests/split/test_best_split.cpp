@@ -54,7 +54,7 @@ const Test every_subset("the levels sent left are the best of all subsets", [] {
     }
 });
 
-const Test told_apart("a nominal split tells its left levels, and their sum is the left child", [] {
+const Test left_levels("a nominal split names its left levels, and their sum is the left child", [] {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         const Node node = random_node(seed, 200);
         const FeatureBins bins{.nominal = true, .n_bins = 200, .cuts = {}};
@@ -105,7 +105,7 @@ const Test counted_rows("with counts each child keeps its rows, and no better th
     }
 });
 
-const Test in_order("a monotone feature answers in its direction or not at all", [] {
+const Test in_order("a monotone feature splits in its direction or not at all", [] {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         const Node node = random_node(seed, 50);
         for (const int direction : {-1, 1}) {
@@ -115,15 +115,15 @@ const Test in_order("a monotone feature answers in its direction or not at all",
             for (std::size_t bin = 1; bin <= found.last; ++bin) left_cell += node.cells[bin];
             const Sums left = sums_of(left_cell, false);
             const Sums right = sums_of(node.task.total - left_cell, false);
-            const double left_answer = -double(left.gradient) / left.hessian;
-            const double right_answer = -double(right.gradient) / right.hessian;
-            check(direction * (right_answer - left_answer) >= 0, "the answers are in order");
+            const double left_value = -double(left.gradient) / left.hessian;
+            const double right_value = -double(right.gradient) / right.hessian;
+            check(direction * (right_value - left_value) >= 0, "the values are in order");
         }
     }
 });
 
-const Test bounded("a node whose answers are bounded gains what the clipped answers gain", [] {
-    // Left: g = -8, h = 2 would answer 4, clipped to 3: gain 2 * 8 * 3 - 2 * 9 = 30. Right: g = 4, h = 4 answers -1: 4.
+const Test bounded("a node whose values are bounded gains what the clipped values gain", [] {
+    // Left: g = -8, h = 2 has the value 4, clipped to 3: gain 2 * 8 * 3 - 2 * 9 = 30. Right: g = 4, h = 4, value -1: 4.
     Node node{.bins = {{}, {-8, 2, 2}, {4, 4, 4}}, .cells = {}, .counts = {}, .task = {}};
     for (const BinStats& bin : node.bins) {
         node.cells.push_back(reference::cell_of(bin, false));

@@ -1,4 +1,4 @@
-// Stumps of one feature against a search of all questions there are.
+// Stumps of one feature against a search of all splits there are.
 #include "coterie/split/stump_split.hpp"
 
 #include <cmath>
@@ -51,7 +51,7 @@ const Test numeric("a numeric stump is the best of all thresholds and both sides
                 ScoredStump found{.stump = {}, .score = -1e300};
                 improve_stump(score, {.feature = 4, .bins = bins, .weights = weights, .n_classes = n_classes}, 0,
                               found);
-                if (n_bins == 2 && seed % 2 == 1) continue;  // one bin and nothing missing: there is no question
+                if (n_bins == 2 && seed % 2 == 1) continue;  // one bin and nothing missing: there is no split
                 check_near(found.score, best, 1e-12 * std::abs(best));
                 check_near(score_of_sides(score, weights, n_classes, sides_of(found.stump, n_bins)), best,
                            1e-12 * std::abs(best));
@@ -76,7 +76,7 @@ const Test every_subset("the levels on the right are the best of all subsets, fo
         }
 });
 
-const Test pairs("with several classes the error is the least of all pairs of answers", [] {
+const Test pairs("with several classes the error is the least of all pairs of predictions", [] {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         const std::size_t n_bins = 3 + seed % 5, n_classes = 3 + seed % 3;
         const auto weights = random_weights(200 + seed, n_bins, n_classes, true);

@@ -53,7 +53,7 @@ double drawn(std::uint64_t seed, std::uint64_t i) {
     return static_cast<double>(random_bits(seed, Purpose::row_draw, i) >> 11) * 0x1.0p-53;
 }
 
-/// A tree as boosting grows it: sums of whole gradients and hessians, the best leaf first, answers shrunk.
+/// A tree as boosting grows it: sums of whole gradients and hessians, the best leaf first, values shrunk.
 Tree boosted(std::uint64_t seed, std::size_t n_splits, double l2) {
     const double hessian_unit = 1.0 / static_cast<double>(static_cast<float>(37.3 + 10 * drawn(seed, 0)));
     const double gradient_unit = 1.0 / static_cast<double>(static_cast<float>(111.7 + 10 * drawn(seed, 1)));
@@ -112,19 +112,19 @@ const Test threads("any number of threads makes the same trees, and the same com
     }
     made.missing_left[40] = 2;
     made.missing_left.back() = 2;
-    std::string said;
+    std::string message;
     for (const int n_threads : {1, 2, 8}) {
         try {
             trees_of(views_of(made), 5, n_threads);
             check(false, "it is refused");
         } catch (const InvalidInput& error) {
-            check(said.empty() || said == error.what(), "the first tree is named");
-            said = error.what();
+            check(message.empty() || message == error.what(), "the first tree is named");
+            message = error.what();
         }
     }
 });
 
-const Test several("trees with several answers come back as they were", [] {
+const Test several("trees with several outputs come back as they were", [] {
     Tree tree = two_splits();
     tree.n_outputs = 3;
     tree.value.clear();
@@ -132,7 +132,7 @@ const Test several("trees with several answers come back as they were", [] {
     check_again(owned(tree));
 });
 
-const Test expected("what boosting grows is expected: covers are whole numbers, answers and gains nearly right", [] {
+const Test expected("what boosting grows is expected: covers are whole numbers, values and gains nearly right", [] {
     for (const double l2 : {0.0, 1.0, 0.37}) {
         const Tree tree = boosted(3, 100, l2);
         check_again(owned(tree));
@@ -144,7 +144,7 @@ const Test expected("what boosting grows is expected: covers are whole numbers, 
         for (const std::uint32_t more : made.rows_more) check_equal(more, 0u);
         std::size_t bits = 0;
         for (const std::uint64_t more : made.value_more) bits += static_cast<std::size_t>(std::bit_width(more));
-        check(bits < 16 * 100, "answers of splits take few bits");
+        check(bits < 16 * 100, "values of splits take few bits");
     }
 });
 

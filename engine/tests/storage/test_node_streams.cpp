@@ -20,12 +20,12 @@ PackedForest forest_of(std::vector<std::vector<PackedNode>> trees) {
 }
 
 std::vector<std::vector<PackedNode>> two_trees() {
-    return {{{.left = 1, .what = PackedNode::kMissingRight, .code = 2, .share = 7},
-             {.left = 3, .what = 1 | PackedNode::kNominal, .code = 3, .share = 65'535},
-             {.left = 1, .what = kLeafNode},
-             {.left = 0, .what = kLeafNode},
-             {.left = 1, .what = kLeafNode}},
-            {{.left = 0, .what = kLeafNode}}};
+    return {{{.left = 1, .condition = PackedNode::kMissingRight, .code = 2, .share = 7},
+             {.left = 3, .condition = 1 | PackedNode::kNominal, .code = 3, .share = 65'535},
+             {.left = 1, .condition = kLeafNode},
+             {.left = 0, .condition = kLeafNode},
+             {.left = 1, .condition = kLeafNode}},
+            {{.left = 0, .condition = kLeafNode}}};
 }
 
 const std::vector<std::uint32_t> kSizes = {5, 1};
@@ -47,16 +47,16 @@ const Test any_order("children in another order are stored", [] {
     std::vector<std::vector<PackedNode>> trees = {{{.left = 1, .code = 1},
                                                    {.left = 5, .code = 1},
                                                    {.left = 3, .code = 1},
-                                                   {.left = 0, .what = kLeafNode},
-                                                   {.left = 0, .what = kLeafNode},
-                                                   {.left = 0, .what = kLeafNode},
-                                                   {.left = 0, .what = kLeafNode}}};
+                                                   {.left = 0, .condition = kLeafNode},
+                                                   {.left = 0, .condition = kLeafNode},
+                                                   {.left = 0, .condition = kLeafNode},
+                                                   {.left = 0, .condition = kLeafNode}}};
     const auto streams = streams_of(forest_of(trees));
     check_equal(streams->pair, std::vector<std::uint32_t>{0, 2, 1});
     check(nodes_of(*streams, std::vector<std::uint32_t>{7}, kLevels) == trees[0], "the same nodes");
 });
 
-const Test odd("a leaf with more than an answer cannot be a stream", [] {
+const Test odd("a leaf with more than a value cannot be a stream", [] {
     auto trees = two_trees();
     trees[0][2].share = 1;
     check(!streams_of(forest_of(trees)).has_value(), "it is stored as it is");
@@ -70,9 +70,9 @@ const Test damage("streams that do not fit the trees are refused", [] {
         check_throws<InvalidInput>([&] { nodes_of(streams, kSizes, kLevels); }, phrase);
     };
     refused([](NodeStreams& streams) { streams.is_split.push_back(0); }, "not those of the trees");
-    refused([](NodeStreams& streams) { streams.answer.pop_back(); }, "differ in length");
+    refused([](NodeStreams& streams) { streams.leaf_value.pop_back(); }, "differ in length");
     refused([](NodeStreams& streams) { streams.code.push_back(1); }, "differ in length");
-    refused([](NodeStreams& streams) { streams.feature[0] = 2; }, "asks for feature 2; there are 2");
+    refused([](NodeStreams& streams) { streams.feature[0] = 2; }, "splits on feature 2; there are 2");
     refused([](NodeStreams& streams) { std::swap(streams.is_split[1], streams.is_split[5]); }, "splits of tree 0");
 });
 

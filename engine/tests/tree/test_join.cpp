@@ -1,4 +1,4 @@
-// Trees that share their splits become one tree with the answers of all.
+// Trees that share their splits become one tree with the values of all.
 #include "check.hpp"
 #include "coterie/base/error.hpp"
 #include "coterie/tree/join.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 std::shared_ptr<const Tree> times(double factor) { return std::make_shared<Tree>(scaled(two_splits(), factor)); }
 
-const Test answers("each tree keeps its answers, in the order of the trees, and gains are added up", [] {
+const Test values("each tree keeps its values, in the order of the trees, and gains are added up", [] {
     const Tree one = two_splits();
     const std::shared_ptr<const Tree> all[] = {times(1), times(-2), times(0.5)};
     const Tree whole = joined(all);
@@ -17,9 +17,9 @@ const Test answers("each tree keeps its answers, in the order of the trees, and 
     check_equal(whole.n_outputs, 3u);
     check_equal(whole.feature, one.feature);
     for (NodeIndex node = 0; node < one.n_nodes(); ++node) {
-        check_equal(whole.answer(node)[0], one.value[node]);
-        check_equal(whole.answer(node)[1], -2 * one.value[node]);
-        check_equal(whole.answer(node)[2], 0.5 * one.value[node]);
+        check_equal(whole.values_of(node)[0], one.value[node]);
+        check_equal(whole.values_of(node)[1], -2 * one.value[node]);
+        check_equal(whole.values_of(node)[2], 0.5 * one.value[node]);
         check_equal(whole.gain[node], 3 * one.gain[node]);
         check_equal(whole.cover[node], one.cover[node]);
     }

@@ -1,4 +1,4 @@
-// A packed forest is checked before anything may follow it, and unpacks to trees that answer the same.
+// A packed forest is checked before anything may follow it, and unpacks to trees that predict the same.
 #include "coterie/tree/packed_forest.hpp"
 
 #include "check.hpp"
@@ -18,11 +18,11 @@ constexpr std::uint32_t kLeafNode = PackedNode::kLeafFlag;
 ///     leaf (1, 10)
 struct ByHand {
     std::vector<Array<double>> thresholds{{-3.0, 1.5}, {}};
-    PackedTree tree{.nodes = {{.left = 1, .what = 0, .code = 2, .share = 49'151},
-                              {.left = 3, .what = 1 | PackedNode::kNominal | kRight, .code = 2, .share = 32'768},
-                              {.left = 0, .what = kLeafNode},
-                              {.left = 0, .what = kLeafNode},
-                              {.left = 1, .what = kLeafNode}},
+    PackedTree tree{.nodes = {{.left = 1, .condition = 0, .code = 2, .share = 49'151},
+                              {.left = 3, .condition = 1 | PackedNode::kNominal | kRight, .code = 2, .share = 32'768},
+                              {.left = 0, .condition = kLeafNode},
+                              {.left = 0, .condition = kLeafNode},
+                              {.left = 1, .condition = kLeafNode}},
                     .leaf_values = {1, 10, 2, 20},
                     .ranks = {0, 3, 2, 4, 1},
                     .weight = 16.0,
@@ -54,12 +54,13 @@ const Test sound("a sound forest is accepted, and knows its size", [] {
     check_throws<InvalidInput>([&] { forest.group_of(1); }, "no tree of this number");
 });
 
-const Test leaves("leaves that ask for a feature, and nodes with two parents or none, are refused", [] {
-    check_refused([](ByHand& parts) { parts.tree.nodes.own()[2].what |= 1; }, "is a leaf that asks for a feature");
-    check_refused([](ByHand& parts) { parts.tree.nodes.own()[3].what |= PackedNode::kNominal; },
-                  "is a leaf that asks for a feature");
+const Test leaves("leaves that split on a feature, and nodes with two parents or none, are refused", [] {
+    check_refused([](ByHand& parts) { parts.tree.nodes.own()[2].condition |= 1; },
+                  "is a leaf that splits on a feature");
+    check_refused([](ByHand& parts) { parts.tree.nodes.own()[3].condition |= PackedNode::kNominal; },
+                  "is a leaf that splits on a feature");
     check_refused([](ByHand& parts) { parts.tree.nodes.own()[1].left = 2; }, "shares a child");
-    check_refused([](ByHand& parts) { parts.tree.nodes.own().push_back({.left = 0, .what = kLeafNode}); },
+    check_refused([](ByHand& parts) { parts.tree.nodes.own().push_back({.left = 0, .condition = kLeafNode}); },
                   "has no parent");
 });
 
@@ -72,7 +73,7 @@ const Test children("children that come before their parent, or after the last n
     check_refused([](ByHand& parts) { parts.tree.nodes.own().clear(); }, "at least one node");
 });
 
-const Test answers("a leaf without its value, and part of a leaf value, are refused", [] {
+const Test leaf_values("a leaf without its value, and part of a leaf value, are refused", [] {
     check_refused([](ByHand& parts) { parts.tree.nodes.own()[4].left = 2; },
                   "Node 4 of tree 0 names a leaf value that the tree does not have");
     check_refused([](ByHand& parts) { parts.tree.nodes.own()[3].left = 0xffffffffu; },
@@ -81,9 +82,11 @@ const Test answers("a leaf without its value, and part of a leaf value, are refu
 });
 
 const Test features("a split on a feature that is not there, or is of the other kind, is refused", [] {
-    check_refused([](ByHand& parts) { parts.tree.nodes.own()[0].what = 2; }, "asks for a feature that does not exist");
-    check_refused([](ByHand& parts) { parts.tree.nodes.own()[0].what = 1; }, "mistakes the kind");
-    check_refused([](ByHand& parts) { parts.tree.nodes.own()[1].what = PackedNode::kNominal; }, "mistakes the kind");
+    check_refused([](ByHand& parts) { parts.tree.nodes.own()[0].condition = 2; },
+                  "splits on a feature that does not exist");
+    check_refused([](ByHand& parts) { parts.tree.nodes.own()[0].condition = 1; }, "mistakes the kind");
+    check_refused([](ByHand& parts) { parts.tree.nodes.own()[1].condition = PackedNode::kNominal; },
+                  "mistakes the kind");
 });
 
 const Test codes("a code beyond the thresholds or the levels is refused", [] {
@@ -126,13 +129,13 @@ const Test ranks("every level must have a rank, and their number must be possibl
 const Test sides("missing goes where the node says; everything else goes by its code", [] {
     for (const std::uint32_t flag : {0u, kRight})
         for (std::uint16_t code = 1; code <= 5; ++code) {
-            const PackedNode node{.left = 1, .what = flag, .code = code};
+            const PackedNode node{.left = 1, .condition = flag, .code = code};
             check_equal(node.goes_left(0), flag == 0);
             for (std::uint32_t its = 1; its <= 6; ++its) check_equal(node.goes_left(its), its <= code);
         }
 });
 
-const Test unpacked("an unpacked tree has the thresholds, sets, answers and weights of the packed one", [] {
+const Test unpacked("an unpacked tree has the thresholds, sets, values and weights of the packed one", [] {
     const Tree tree = unpack(ByHand().forest(), 0);
     check_equal(tree.n_outputs, 2u);
     check_equal(tree.feature, std::vector<std::int32_t>{0, 1, kLeaf, kLeaf, kLeaf});

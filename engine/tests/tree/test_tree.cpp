@@ -30,7 +30,7 @@ const Test level_sets("a set of levels knows its members", [] {
     for (const std::uint32_t level : {1u, 3u, 64u, 255u}) check(!tree.level_goes_left(0, level), "others go right");
 });
 
-const Test lines("a tree with a line is sound, and scaling it scales its answers and their bounds", [] {
+const Test lines("a tree with a line is sound, and scaling it scales its values and their bounds", [] {
     const double endless = std::numeric_limits<double>::infinity();
     const Tree tree = two_splits_and_a_line();
     validate(tree, 2);
@@ -40,7 +40,7 @@ const Test lines("a tree with a line is sound, and scaling it scales its answers
         check_equal(other.value[3], 20 * times);
         for (const double x : {-5.0, 0.25, 1.2, 1.5}) {
             const auto at_x = [&](FeatureIndex) { return x; };
-            check_near(linear_answer(other, 1, at_x), times * linear_answer(tree, 1, at_x), 1e-12);
+            check_near(linear_prediction(other, 1, at_x), times * linear_prediction(tree, 1, at_x), 1e-12);
         }
     }
     check_equal(scaled(tree, 0).linear.high[0], endless);

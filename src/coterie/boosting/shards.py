@@ -71,13 +71,13 @@ _ROUNDS_AT_ONCE = 4
 
 
 class Collective(Protocol):
-    """How workers exchange whole numbers: every worker makes the same calls, and all get the same answer."""
+    """How workers exchange whole numbers: every worker makes the same calls, and all get the same result."""
 
     def sum(self, words: Words) -> Words:
-        """The sums over all workers, place by place, modulo 2^64."""
+        """The sums over all workers, element by element, modulo 2^64."""
 
     def max(self, words: Words) -> Words:
-        """The largest of all workers, place by place."""
+        """The largest of all workers, element by element."""
 
     def gather(self, words: Words) -> Words:
         """The words of all workers, in the order of their rows."""

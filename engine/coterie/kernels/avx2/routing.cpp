@@ -93,8 +93,8 @@ void route(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std:
 }
 
 // Twice the code, and one more where a row does not pass: passed is minus one where it does.
-void route_levels(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin,
-                  std::uint8_t* codes) {
+void route_symmetric(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin,
+                     std::uint8_t* codes) {
     __m256i sums[kParts];
     for (__m256i& part : sums) part = _mm256_setzero_si256();
     const __m256i one = _mm256_set1_epi8(1);
@@ -108,7 +108,7 @@ void route_levels(const Bin* columns, const RouteStep* steps, std::size_t n_step
 
 }  // namespace
 
-RoutingKernels routing_kernels() { return {.route = route, .route_levels = route_levels}; }
+RoutingKernels routing_kernels() { return {.route = route, .route_symmetric = route_symmetric}; }
 
 }  // namespace coterie::avx2
 

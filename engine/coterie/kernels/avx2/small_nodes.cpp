@@ -10,7 +10,7 @@
 namespace coterie::avx2 {
 namespace {
 
-/// The best of the cuts that were judged so far, lane by lane.
+/// The best of the cuts that were scored so far, lane by lane.
 class BestCut {
 public:
     template <class Word>
@@ -20,7 +20,7 @@ public:
           salt_(_mm256_set1_epi32(rows.salt)) {}
 
     // Eight cuts: their codes, and the words on their left.
-    void judge(__m256i code, __m256i left) {
+    void score(__m256i code, __m256i left) {
         const __m256i left_weight = _mm256_and_si256(left, _mm256_set1_epi32(0xff));
         const __m256i left_sum = _mm256_srli_epi32(left, 8);
         const __m256i right_weight = _mm256_sub_epi32(weight_, left_weight);
@@ -68,7 +68,7 @@ private:
 
 // Cuts of 16 * kVectors rows from `first` on.
 template <std::size_t kVectors>
-void judge_classes(const std::uint16_t* codes, std::size_t first, const SmallClassNode& rows, BestCut& best) {
+void score_classes(const std::uint16_t* codes, std::size_t first, const SmallClassNode& rows, BestCut& best) {
     __m256i code[kVectors];
     __m256i left[kVectors];
     for (std::size_t v = 0; v < kVectors; ++v) {
@@ -84,9 +84,9 @@ void judge_classes(const std::uint16_t* codes, std::size_t first, const SmallCla
         }
     }
     for (std::size_t v = 0; v < kVectors; ++v) {
-        best.judge(_mm256_cvtepu16_epi32(_mm256_castsi256_si128(code[v])),
+        best.score(_mm256_cvtepu16_epi32(_mm256_castsi256_si128(code[v])),
                    _mm256_cvtepu16_epi32(_mm256_castsi256_si128(left[v])));
-        best.judge(_mm256_cvtepu16_epi32(_mm256_extracti128_si256(code[v], 1)),
+        best.score(_mm256_cvtepu16_epi32(_mm256_extracti128_si256(code[v], 1)),
                    _mm256_cvtepu16_epi32(_mm256_extracti128_si256(left[v], 1)));
     }
 }
@@ -97,7 +97,7 @@ __m256i eight_codes(const std::uint16_t* codes) {
 
 // The cuts of kCuts rows from `first` on, in eight features.
 template <std::size_t kCuts>
-void judge_numbers(const std::uint16_t* codes, std::size_t first, const SmallNumberNode& rows, BestCut& best) {
+void score_numbers(const std::uint16_t* codes, std::size_t first, const SmallNumberNode& rows, BestCut& best) {
     __m256i code[kCuts];
     __m256i left[kCuts];
     for (std::size_t v = 0; v < kCuts; ++v) {
@@ -110,16 +110,16 @@ void judge_numbers(const std::uint16_t* codes, std::size_t first, const SmallNum
         for (std::size_t v = 0; v < kCuts; ++v)
             left[v] = _mm256_add_epi32(left[v], _mm256_andnot_si256(_mm256_cmpgt_epi32(other, code[v]), statistic));
     }
-    for (std::size_t v = 0; v < kCuts; ++v) best.judge(code[v], left[v]);
+    for (std::size_t v = 0; v < kCuts; ++v) best.score(code[v], left[v]);
 }
 
 // Of four rows, or of those that are left.
-void judge_four(const std::uint16_t* codes, std::size_t first, const SmallNumberNode& rows, BestCut& best) {
+void score_four(const std::uint16_t* codes, std::size_t first, const SmallNumberNode& rows, BestCut& best) {
     switch (rows.n - first) {
-        case 1: return judge_numbers<1>(codes, first, rows, best);
-        case 2: return judge_numbers<2>(codes, first, rows, best);
-        case 3: return judge_numbers<3>(codes, first, rows, best);
-        default: return judge_numbers<4>(codes, first, rows, best);
+        case 1: return score_numbers<1>(codes, first, rows, best);
+        case 2: return score_numbers<2>(codes, first, rows, best);
+        case 3: return score_numbers<3>(codes, first, rows, best);
+        default: return score_numbers<4>(codes, first, rows, best);
     }
 }
 
@@ -132,20 +132,20 @@ SmallNodeCut cut_classes(std::uint16_t* codes, const SmallClassNode& rows) {
     fill_up(codes, rows.n, 16);
     BestCut best(rows);
     if (rows.n <= 16)
-        judge_classes<1>(codes, 0, rows, best);
+        score_classes<1>(codes, 0, rows, best);
     else if (rows.n <= 32)
-        judge_classes<2>(codes, 0, rows, best);
+        score_classes<2>(codes, 0, rows, best);
     else if (rows.n <= 48)
-        judge_classes<3>(codes, 0, rows, best);
+        score_classes<3>(codes, 0, rows, best);
     else
-        judge_classes<4>(codes, 0, rows, best);
+        score_classes<4>(codes, 0, rows, best);
     return best.best();
 }
 
 void cut_numbers(const SmallNodeCodes& codes, const SmallNumberNode& rows, SmallNodeCuts& cuts) {
     for (std::size_t lane = 0; lane < codes.n_features; lane += 8) {
         BestCut best(rows);
-        for (std::size_t first = 0; first < rows.n; first += 4) judge_four(codes.codes + lane, first, rows, best);
+        for (std::size_t first = 0; first < rows.n; first += 4) score_four(codes.codes + lane, first, rows, best);
         best.store(cuts.gain + lane, cuts.code + lane);
     }
 }

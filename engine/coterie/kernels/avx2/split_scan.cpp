@@ -48,7 +48,7 @@ void take_best(ScanResult& best, __m256 gains, __m256i bins, bool missing_left) 
 }
 
 // A little below the best gain, so that no better split is overlooked when its division is spared.
-__m256 worth_a_look(float gain) { return _mm256_set1_ps(gain > 0 ? gain * 0.999999f : gain); }
+__m256 just_below(float gain) { return _mm256_set1_ps(gain > 0 ? gain * 0.999999f : gain); }
 
 template <bool Counted>
 bool too_light(Cell side, const ScanTask& task) {
@@ -110,7 +110,7 @@ public:
         return {above, _mm256_mul_ps(left_d, right_d)};
     }
 
-    /// Which of the splits whose gains were asked for last leave enough on both sides.
+    /// Which of the splits whose gains were computed last leave enough on both sides.
     __m256 valid() const {
         const __m256 heavy = _mm256_and_ps(_mm256_cmp_ps(left_hessian_, least_, _CMP_GE_OQ),
                                            _mm256_cmp_ps(right_hessian_, least_, _CMP_GE_OQ));
@@ -141,7 +141,7 @@ template <bool Counted>
 void scan_from(Cell start, const Cell* cells, int n_bins, const ScanTask& task, bool missing_left, ScanResult& best) {
     EightSplits<Counted> splits(task);
     __m256i carry = _mm256_set1_epi64x(static_cast<std::int64_t>(start - cells[0]));
-    __m256 interesting = worth_a_look(best.gain);
+    __m256 limit = just_below(best.gain);
     Cell left_before = start;  // on the left before the step's first value bin
     for (int bin = 0; bin < n_bins; bin += 8) {
         const EightLefts lefts = next_lefts(cells + bin, carry);
@@ -150,12 +150,12 @@ void scan_from(Cell start, const Cell* cells, int n_bins, const ScanTask& task, 
         left_before = static_cast<Cell>(_mm256_extract_epi64(carry, 0));
         if (too_light<Counted>(left_before, task)) continue;
         const auto [above, below] = splits.gains(lefts);
-        const __m256 looked_at = _mm256_cmp_ps(above, _mm256_mul_ps(interesting, below), _CMP_GT_OQ);
+        const __m256 looked_at = _mm256_cmp_ps(above, _mm256_mul_ps(limit, below), _CMP_GT_OQ);
         if (_mm256_movemask_ps(looked_at) == 0) continue;
         const __m256 gain = _mm256_blendv_ps(_mm256_set1_ps(-1.0f), _mm256_div_ps(above, below), splits.valid());
         if (_mm256_movemask_ps(_mm256_cmp_ps(gain, _mm256_set1_ps(best.gain), _CMP_GT_OQ)) == 0) continue;
         take_best(best, gain, bins_from(bin), missing_left);
-        interesting = worth_a_look(best.gain);
+        limit = just_below(best.gain);
     }
 }
 
@@ -198,8 +198,8 @@ void add_gains(const Cell* cells, int n_bins, const ScanTask& task, float parent
         add_gains_from<false>(start, cells, n_bins, task, parent, sums);
 }
 
-void subtract(Cell* from, const Cell* what, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) from[i] -= what[i];
+void subtract(Cell* from, const Cell* subtrahend, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) from[i] -= subtrahend[i];
 }
 
 }  // namespace

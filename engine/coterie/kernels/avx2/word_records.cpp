@@ -258,13 +258,13 @@ WordCut scan_words_as(const std::uint64_t* cells, std::uint32_t last, const Word
         cell = _mm256_add_epi32(cell, _mm256_set1_epi32(8));
     }
     alignas(32) float gains[8];
-    alignas(32) std::uint32_t places[8];
+    alignas(32) std::uint32_t cell_of_lane[8];
     _mm256_store_ps(gains, best);
-    _mm256_store_si256(reinterpret_cast<__m256i*>(places), best_cell);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(cell_of_lane), best_cell);
     WordCut cut;
     for (int lane = 0; lane < 8; ++lane)
-        if (gains[lane] > cut.gain || (gains[lane] == cut.gain && gains[lane] >= 0.0f && places[lane] < cut.cell))
-            cut = {.gain = gains[lane], .cell = places[lane]};
+        if (gains[lane] > cut.gain || (gains[lane] == cut.gain && gains[lane] >= 0.0f && cell_of_lane[lane] < cut.cell))
+            cut = {.gain = gains[lane], .cell = cell_of_lane[lane]};
     return cut;
 }
 

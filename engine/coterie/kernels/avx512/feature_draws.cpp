@@ -1,4 +1,4 @@
-// kernels/avx512/feature_draws.cpp: eight hashes at once; the place of a bit is one instruction.
+// kernels/avx512/feature_draws.cpp: eight hashes at once; the position of a bit is one instruction.
 #include "coterie/kernels/feature_draws.hpp"
 
 #if defined(COTERIE_HAS_AVX2)

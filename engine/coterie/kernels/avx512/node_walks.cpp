@@ -15,13 +15,13 @@ namespace {
 constexpr std::size_t kVectorCodes = 32;
 constexpr std::size_t kAhead = 16;  // rows between a fetch and its use
 
-// The exit of a block by the answers of its entries, a bit each.
+// The exit of a block by the results of its entries, a bit each.
 constexpr auto kExitOf = [] {
     std::array<std::uint8_t, 256> exits{};
-    for (unsigned answers = 0; answers < exits.size(); ++answers) {
+    for (unsigned results = 0; results < exits.size(); ++results) {
         unsigned entry = 1;
-        while (entry < NodeBlock::kEntries) entry = 2 * entry + (answers >> entry & 1);
-        exits[answers] = static_cast<std::uint8_t>(entry - NodeBlock::kEntries);
+        while (entry < NodeBlock::kEntries) entry = 2 * entry + (results >> entry & 1);
+        exits[results] = static_cast<std::uint8_t>(entry - NodeBlock::kEntries);
     }
     return exits;
 }();
@@ -108,7 +108,7 @@ std::uint32_t lay_out(const void* packed, std::size_t n, std::uint32_t begin, bo
     const auto* from = static_cast<const std::uint32_t*>(packed);
     auto* to = static_cast<std::uint32_t*>(laid);
     const ThirdWords lefts(0);
-    const ThirdWords questions(1);
+    const ThirdWords conditions(1);
     const ThirdWords codes(2);
     const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     const __m512i low_pairs = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
@@ -128,19 +128,20 @@ std::uint32_t lay_out(const void* packed, std::size_t n, std::uint32_t begin, bo
         const __m512i a = _mm512_maskz_loadu_epi32(words_from(3, 0), from);
         const __m512i b = _mm512_maskz_loadu_epi32(words_from(3, 16), from + 16);
         const __m512i c = _mm512_maskz_loadu_epi32(words_from(3, 32), from + 32);
-        const __m512i what = questions(a, b, c);
+        const __m512i condition = conditions(a, b, c);
         const __m512i packed_left = lefts(a, b, c);
         const __m512i left = _mm512_sub_epi32(packed_left, begins);
-        const __mmask16 leaf = _mm512_movepi32_mask(what);
+        const __mmask16 leaf = _mm512_movepi32_mask(condition);
         const auto present = static_cast<__mmask16>((1u << n_now) - 1u);
         farthest = _mm512_mask_max_epu32(farthest, static_cast<__mmask16>(present & ~leaf), farthest, left);
         __m512i code = _mm512_slli_epi32(codes(a, b, c), 16);
         code = _mm512_mask_mov_epi32(code, leaf, _mm512_set1_epi32(static_cast<int>(0xffff0000u)));
-        const __m512i column = _mm512_mask_mov_epi32(what, leaf_values ? leaf : __mmask16{0}, packed_left);
-        const __m512i question = _mm512_or_si512(code, _mm512_and_si512(column, _mm512_set1_epi32(0xffff)));
+        const __m512i column = _mm512_mask_mov_epi32(condition, leaf_values ? leaf : __mmask16{0}, packed_left);
+        const __m512i column_and_code = _mm512_or_si512(code, _mm512_and_si512(column, _mm512_set1_epi32(0xffff)));
         const __m512i next = _mm512_mask_mov_epi32(_mm512_add_epi32(left, one), leaf, own);
-        _mm512_mask_storeu_epi32(to, words_from(2, 0), _mm512_permutex2var_epi32(question, low_pairs, next));
-        _mm512_mask_storeu_epi32(to + 16, words_from(2, 16), _mm512_permutex2var_epi32(question, high_pairs, next));
+        _mm512_mask_storeu_epi32(to, words_from(2, 0), _mm512_permutex2var_epi32(column_and_code, low_pairs, next));
+        _mm512_mask_storeu_epi32(to + 16, words_from(2, 16),
+                                 _mm512_permutex2var_epi32(column_and_code, high_pairs, next));
         own = _mm512_add_epi32(own, _mm512_set1_epi32(kNodes));
     }
     return _mm512_reduce_max_epu32(farthest);

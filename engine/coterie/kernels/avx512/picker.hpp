@@ -22,14 +22,14 @@ public:
         first_ = mask_of(n_first);
         second_ = mask_of(stride - n_first);
         used_ = static_cast<__mmask16>(mask_of(n_columns));
-        place_ = _mm512_castsi256_si512(_mm512_cvtepi32_epi16(_mm512_maskz_loadu_epi32(used_, columns)));
+        columns_ = _mm512_castsi256_si512(_mm512_cvtepi32_epi16(_mm512_maskz_loadu_epi32(used_, columns)));
     }
 
     __m256i operator()(const std::uint16_t* row) const {
         const __m512i codes = _mm512_maskz_loadu_epi16(first_, row);
-        if constexpr (!kTwo) return used(_mm512_permutexvar_epi16(place_, codes));
+        if constexpr (!kTwo) return used(_mm512_permutexvar_epi16(columns_, codes));
         const __m512i others = _mm512_maskz_loadu_epi16(second_, row + kVectorCodes);
-        return used(_mm512_permutex2var_epi16(codes, place_, others));
+        return used(_mm512_permutex2var_epi16(codes, columns_, others));
     }
 
 private:
@@ -38,7 +38,7 @@ private:
 
     __mmask32 first_;
     __mmask32 second_;
-    __m512i place_;
+    __m512i columns_;
     __mmask16 used_;
 };
 

@@ -60,8 +60,8 @@ void route(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std:
     for (std::size_t k = 0; k < kParts; ++k) _mm512_storeu_si512(codes + k * kPart, at_hand[k]);
 }
 
-void route_levels(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin,
-                  std::uint8_t* codes) {
+void route_symmetric(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin,
+                     std::uint8_t* codes) {
     __m512i sums[kParts];
     for (__m512i& part : sums) part = _mm512_setzero_si512();
     const __m512i one = _mm512_set1_epi8(1);
@@ -76,7 +76,7 @@ void route_levels(const Bin* columns, const RouteStep* steps, std::size_t n_step
 
 }  // namespace
 
-RoutingKernels routing_kernels() { return {.route = route, .route_levels = route_levels}; }
+RoutingKernels routing_kernels() { return {.route = route, .route_symmetric = route_symmetric}; }
 
 }  // namespace coterie::avx512
 

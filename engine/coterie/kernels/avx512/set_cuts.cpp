@@ -22,7 +22,7 @@ struct BestLanes {
     __m512i key = _mm512_set1_epi32(-1);
 
     // Where nothing is on the right the gain is 0 / 0, which is neither greater than another nor the same.
-    void judge(__m256i distance, __m256i product, __m256i code_key, std::size_t column) {
+    void add(__m256i distance, __m256i product, __m256i code_key, std::size_t column) {
         const __m512 far = _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(distance));
         const __m512 own = _mm512_div_ps(_mm512_mul_ps(far, far), _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(product)));
         const __m512i own_key =
@@ -41,7 +41,7 @@ std::uint16_t least_of(__m512i lanes) {
     return static_cast<std::uint16_t>(_mm_extract_epi16(_mm_minpos_epu16(quarter), 0));
 }
 
-/// Brings the codes of a set of at most 32 rows together.
+/// Gathers the codes of a set of at most 32 rows.
 class Packing {
 public:
     explicit Packing(RowSet set)
@@ -100,10 +100,10 @@ __attribute__((target("avx512vbmi2"))) bool best_of(const TransposedCodes& codes
             _mm512_sub_epi16(_mm512_mullo_epi16(sum, all_weight), _mm512_mullo_epi16(weight, all_sum));
         const __m512i product = _mm512_mullo_epi16(weight, _mm512_sub_epi16(all_weight, weight));
         const __m512i key = _mm512_xor_si512(code[k], salt);
-        lanes.judge(_mm512_castsi512_si256(distance), _mm512_castsi512_si256(product), _mm512_castsi512_si256(key), k);
+        lanes.add(_mm512_castsi512_si256(distance), _mm512_castsi512_si256(product), _mm512_castsi512_si256(key), k);
         if (node.n > kHalf)
-            lanes.judge(_mm512_extracti64x4_epi64(distance, 1), _mm512_extracti64x4_epi64(product, 1),
-                        _mm512_extracti64x4_epi64(key, 1), k);
+            lanes.add(_mm512_extracti64x4_epi64(distance, 1), _mm512_extracti64x4_epi64(product, 1),
+                      _mm512_extracti64x4_epi64(key, 1), k);
     }
     best.gain = _mm512_reduce_max_ps(lanes.gain);
     if (best.gain < 0.0f) return true;

@@ -27,7 +27,7 @@ std::uint32_t pick(const CodeRows& rows, const WordRecord* records, std::size_t 
     return _mm256_cmpeq_epi16_mask(least, _mm256_setzero_si256());
 }
 
-/// The best of the cuts that were judged so far, lane by lane.
+/// The best of the cuts that were scored so far, lane by lane.
 class BestCuts {
 public:
     explicit BestCuts(const SmallNumberNode& rows)
@@ -36,7 +36,7 @@ public:
           salt_(_mm512_set1_epi32(rows.salt)) {}
 
     // Where nothing is on the right the gain is 0 / 0, which is neither greater than another nor the same.
-    void judge(__m256i codes, __m512i left) {
+    void score(__m256i codes, __m512i left) {
         const __m512i left_weight = _mm512_and_si512(left, _mm512_set1_epi32(0xff));
         const __m512i left_sum = _mm512_srli_epi32(left, 8);
         const __m512i right_weight = _mm512_sub_epi32(weight_, left_weight);
@@ -67,7 +67,7 @@ private:
 
 // The cuts of kCuts rows from `first` on.
 template <std::size_t kCuts>
-void judge(const std::uint16_t* codes, std::size_t first, const SmallNumberNode& rows, BestCuts& best) {
+void score(const std::uint16_t* codes, std::size_t first, const SmallNumberNode& rows, BestCuts& best) {
     __m256i code[kCuts];
     __m512i left[kCuts];
     for (std::size_t v = 0; v < kCuts; ++v) {
@@ -80,16 +80,16 @@ void judge(const std::uint16_t* codes, std::size_t first, const SmallNumberNode&
         for (std::size_t v = 0; v < kCuts; ++v)
             left[v] = _mm512_mask_add_epi32(left[v], _mm256_cmple_epu16_mask(other, code[v]), left[v], statistic);
     }
-    for (std::size_t v = 0; v < kCuts; ++v) best.judge(code[v], left[v]);
+    for (std::size_t v = 0; v < kCuts; ++v) best.score(code[v], left[v]);
 }
 
 // Of four rows, or of those that are left.
-void judge_four(const std::uint16_t* codes, std::size_t first, const SmallNumberNode& rows, BestCuts& best) {
+void score_four(const std::uint16_t* codes, std::size_t first, const SmallNumberNode& rows, BestCuts& best) {
     switch (rows.n - first) {
-        case 1: return judge<1>(codes, first, rows, best);
-        case 2: return judge<2>(codes, first, rows, best);
-        case 3: return judge<3>(codes, first, rows, best);
-        default: return judge<4>(codes, first, rows, best);
+        case 1: return score<1>(codes, first, rows, best);
+        case 2: return score<2>(codes, first, rows, best);
+        case 3: return score<3>(codes, first, rows, best);
+        default: return score<4>(codes, first, rows, best);
     }
 }
 
@@ -106,7 +106,7 @@ std::uint32_t pick_codes(const CodeRows& rows, const WordRecord* records, std::s
 void cut_numbers(const SmallNodeCodes& codes, const SmallNumberNode& rows, SmallNodeCuts& cuts) {
     if (codes.n_features <= kSmallNodeFeatures / 2) return avx2_kernels().small_node.cut_numbers(codes, rows, cuts);
     BestCuts best(rows);
-    for (std::size_t first = 0; first < rows.n; first += 4) judge_four(codes.codes, first, rows, best);
+    for (std::size_t first = 0; first < rows.n; first += 4) score_four(codes.codes, first, rows, best);
     best.store(cuts);
 }
 

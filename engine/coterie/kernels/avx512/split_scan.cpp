@@ -61,7 +61,7 @@ __m512i counts(__m512i first, __m512i second) {
 }
 
 // A little below the best gain, so that no better split is overlooked when its division is spared.
-__m512 worth_a_look(float gain) { return _mm512_set1_ps(gain > 0 ? gain * 0.999999f : gain); }
+__m512 just_below(float gain) { return _mm512_set1_ps(gain > 0 ? gain * 0.999999f : gain); }
 
 template <bool Counted>
 bool too_light(Cell side, const ScanTask& task) {
@@ -83,7 +83,7 @@ void scan_from(Cell start, const Cell* cells, int n_bins, const ScanTask& task, 
     const __m512 l2 = _mm512_set1_ps(task.l2);
     const __m512 least = _mm512_set1_ps(task.min_hessian);
     __m512i carry = _mm512_set1_epi64(static_cast<std::int64_t>(start - cells[0]));
-    __m512 interesting = worth_a_look(best.gain);
+    __m512 limit = just_below(best.gain);
     Cell left_before = start;  // on the left before the step's first value bin
     for (int bin = 0; bin < n_bins; bin += 16) {
         const auto [first, second] =
@@ -102,7 +102,7 @@ void scan_from(Cell start, const Cell* cells, int n_bins, const ScanTask& task, 
         const __m512 above = _mm512_add_ps(_mm512_mul_ps(_mm512_mul_ps(left_gradient, left_gradient), right_d),
                                            _mm512_mul_ps(_mm512_mul_ps(right_gradient, right_gradient), left_d));
         const __m512 below = _mm512_mul_ps(left_d, right_d);
-        const __mmask16 looked_at = _mm512_cmp_ps_mask(above, _mm512_mul_ps(interesting, below), _CMP_GT_OQ);
+        const __mmask16 looked_at = _mm512_cmp_ps_mask(above, _mm512_mul_ps(limit, below), _CMP_GT_OQ);
         if (_mm512_kortestz(looked_at, looked_at)) continue;
         __mmask16 valid = _mm512_mask_cmp_ps_mask(_mm512_cmp_ps_mask(left_hessian, least, _CMP_GE_OQ), right_hessian,
                                                   least, _CMP_GE_OQ);
@@ -119,7 +119,7 @@ void scan_from(Cell start, const Cell* cells, int n_bins, const ScanTask& task, 
         // Among equal gains the lowest bin.
         const auto winners = static_cast<std::uint32_t>(_mm512_cmp_ps_mask(gain, _mm512_set1_ps(most), _CMP_EQ_OQ));
         best = {.gain = most, .last = static_cast<Bin>(bin + std::countr_zero(winners)), .missing_left = missing_left};
-        interesting = worth_a_look(best.gain);
+        limit = just_below(best.gain);
     }
 }
 
@@ -136,8 +136,8 @@ ScanResult scan(const Cell* cells, int n_bins, const ScanTask& task) {
     return task.counted ? scan_cells<true>(cells, n_bins, task) : scan_cells<false>(cells, n_bins, task);
 }
 
-void subtract(Cell* from, const Cell* what, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) from[i] -= what[i];
+void subtract(Cell* from, const Cell* subtrahend, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) from[i] -= subtrahend[i];
 }
 
 }  // namespace

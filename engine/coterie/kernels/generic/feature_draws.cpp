@@ -11,26 +11,27 @@ namespace {
 
 #include "coterie/kernels/shared/bits.inl"
 
-// The place of bit number `rank` among those that are set, by halves.
-std::size_t place_of(std::uint64_t bits, std::uint32_t rank) {
-    std::size_t place = 0;
+// The position of bit number `rank` among those that are set, by halves.
+std::size_t position_of(std::uint64_t bits, std::uint32_t rank) {
+    std::size_t position = 0;
     for (int width = 32; width > 0; width /= 2) {
         const std::uint32_t below = count_bits(bits & ((std::uint64_t{1} << width) - 1));
         const bool above = rank >= below;
         rank -= above ? below : 0;
         bits >>= above ? width : 0;
-        place += above ? static_cast<std::size_t>(width) : 0;
+        position += above ? static_cast<std::size_t>(width) : 0;
     }
-    return place;
+    return position;
 }
 
 void draw(FeatureChoice& choice, std::size_t n_draws, std::uint32_t* drawn, std::uint32_t* shares) {
     for (std::size_t i = 0; i < n_draws; ++i) {
         const std::uint64_t bits = mix(draw_position(choice.seed, choice.n_drawn));
         const std::uint64_t n_left = choice.n - choice.n_drawn++;
-        const std::size_t place = place_of(choice.left, static_cast<std::uint32_t>(((bits >> 32) * n_left) >> 32));
-        choice.left ^= std::uint64_t{1} << place;
-        drawn[i] = choice.features[place];
+        const std::size_t position =
+            position_of(choice.left, static_cast<std::uint32_t>(((bits >> 32) * n_left) >> 32));
+        choice.left ^= std::uint64_t{1} << position;
+        drawn[i] = choice.features[position];
         shares[i] = static_cast<std::uint32_t>(bits);
     }
 }

@@ -57,8 +57,8 @@ void route(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std:
 }
 
 // Twice the code, and one more where a row does not pass: a mask is minus one where it does.
-void route_levels(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin,
-                  std::uint8_t* codes) {
+void route_symmetric(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin,
+                     std::uint8_t* codes) {
     Bytes sums{};
     Bytes passed;
     for (std::size_t s = 0; s < n_steps; ++s) {
@@ -71,6 +71,6 @@ void route_levels(const Bin* columns, const RouteStep* steps, std::size_t n_step
 
 }  // namespace
 
-RoutingKernels routing_kernels() { return {.route = route, .route_levels = route_levels}; }
+RoutingKernels routing_kernels() { return {.route = route, .route_symmetric = route_symmetric}; }
 
 }  // namespace coterie::generic

@@ -1,4 +1,4 @@
-// kernels/generic/small_nodes.cpp: what the kernels of small nodes mean. Sixteen cuts are judged at once, in loops that
+// kernels/generic/small_nodes.cpp: what the kernels of small nodes mean. Sixteen cuts are scored at once, in loops that
 // compilers turn into vectors: sixteen of one feature, or one of sixteen features.
 #include "coterie/kernels/small_nodes.hpp"
 
@@ -13,8 +13,8 @@ static_assert(kCuts == kSmallNodeFeatures);
 // Gains and keys of sixteen cuts, of which the statistics on the left are given. Where nothing is on the right there is
 // no cut.
 template <class Word, class Code>
-void judge(const SmallNode<Word>& rows, const Code* codes, const std::uint32_t* left, float* gains,
-           std::uint32_t* keys) {
+void score_cuts(const SmallNode<Word>& rows, const Code* codes, const std::uint32_t* left, float* gains,
+                std::uint32_t* keys) {
     const auto sum = static_cast<std::int32_t>(rows.sum);
     const auto weight = static_cast<std::int32_t>(rows.weight);
     const std::uint32_t salt = rows.salt;
@@ -70,7 +70,7 @@ SmallNodeCut cut_classes(std::uint16_t* codes, const SmallClassNode& rows) {
         float gains[kCuts];
         std::uint32_t keys[kCuts];
         sum_left(codes, rows, codes + first, left);
-        judge(rows, codes + first, left, gains, keys);
+        score_cuts(rows, codes + first, left, gains, keys);
         for (std::size_t i = 0; i < kCuts; ++i) take(gains[i], keys[i], best);
     }
     best.code ^= rows.salt;
@@ -93,7 +93,7 @@ void cut_numbers(const SmallNodeCodes& codes, const SmallNumberNode& rows, Small
         }
         float gains[kCuts];
         std::uint32_t keys[kCuts];
-        judge(rows, codes.codes + i * kCuts, left, gains, keys);
+        score_cuts(rows, codes.codes + i * kCuts, left, gains, keys);
         for (std::size_t k = 0; k < kCuts; ++k) {
             const bool better =
                 (gains[k] > best[k]) |

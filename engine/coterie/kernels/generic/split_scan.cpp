@@ -70,7 +70,7 @@ void for_lefts(Cell left, const Cell* cells, int n_bins, const ScanTask& task, T
 
 // Whether a gain may be above the limit, without a division: a little below the limit counts, so that no rounding
 // hides a better split.
-bool worth_a_division(const Gains& gains, float limit) {
+bool may_be_above(const Gains& gains, float limit) {
     const float near = limit > 0 ? limit * 0.999999f : limit;
     std::int32_t n = 0;
 #if defined(__GNUC__) && !defined(__clang__)
@@ -92,7 +92,7 @@ ScanResult scan_cells(const Cell* cells, int n_bins, const ScanTask& task) {
         for_lefts<Counted>(missing_left ? cells[0] : 0, cells, n_bins, task, [&](int bin, int n, const Cell* lefts) {
             Gains found;
             find_gains<Counted>(lefts, task, found);
-            if (!worth_a_division(found, best.gain)) return;
+            if (!may_be_above(found, best.gain)) return;
             float gains[kStep];
             divide(found, gains);
             for (int j = 0; j < n; ++j)
@@ -125,8 +125,8 @@ void add_gains(const Cell* cells, int n_bins, const ScanTask& task, float parent
         add_gains_of<false>(cells, n_bins, task, parent, missing_left, sums);
 }
 
-void subtract(Cell* from, const Cell* what, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) from[i] -= what[i];
+void subtract(Cell* from, const Cell* subtrahend, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) from[i] -= subtrahend[i];
 }
 
 }  // namespace

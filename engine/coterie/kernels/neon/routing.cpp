@@ -1,4 +1,4 @@
-// kernels/neon/routing.cpp: the codes of 128 rows are eight vectors, which stay in registers; a set of categories is
+// kernels/neon/routing.cpp: the codes of 128 rows are eight vectors, which stay in registers; a set of levels is
 // one table of 32 bytes.
 #include "coterie/kernels/routing.hpp"
 
@@ -82,8 +82,8 @@ void route(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std:
 }
 
 // Twice the code, and one more where a row does not pass: passed is minus one where it does.
-void route_levels(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin,
-                  std::uint8_t* codes) {
+void route_symmetric(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin,
+                     std::uint8_t* codes) {
     uint8x16_t sums[kParts];
     for (uint8x16_t& part : sums) part = vdupq_n_u8(0);
     const uint8x16_t one = vdupq_n_u8(1);
@@ -96,7 +96,7 @@ void route_levels(const Bin* columns, const RouteStep* steps, std::size_t n_step
 
 }  // namespace
 
-RoutingKernels routing_kernels() { return {.route = route, .route_levels = route_levels}; }
+RoutingKernels routing_kernels() { return {.route = route, .route_symmetric = route_symmetric}; }
 
 }  // namespace coterie::neon
 

@@ -110,12 +110,12 @@ void for_sums(Cell start, const Cell* cells, int n_bins, const ScanTask& task, T
 }
 
 // A little below the best gain, so that no better split is overlooked when its division is spared.
-float32x4_t worth_a_division(float gain) { return vdupq_n_f32(gain > 0 ? gain * 0.999999f : gain); }
+float32x4_t just_below(float gain) { return vdupq_n_f32(gain > 0 ? gain * 0.999999f : gain); }
 
 template <bool Counted>
 void scan_from(Cell start, const Cell* cells, int n_bins, const ScanTask& task, bool missing_left, ScanResult& best) {
     const FourSplits<Counted> splits(task);
-    float32x4_t limit = worth_a_division(best.gain);
+    float32x4_t limit = just_below(best.gain);
     for_sums<Counted>(start, cells, n_bins, task, [&](int bin, const FourSums& first, const FourSums& last) {
         const FourGains low = splits.gains(first);
         const FourGains high = splits.gains(last);
@@ -129,7 +129,7 @@ void scan_from(Cell start, const Cell* cells, int n_bins, const ScanTask& task, 
         for (int j = 0; j < kStep; ++j)
             if (gains[j] > best.gain)
                 best = {.gain = gains[j], .last = static_cast<Bin>(bin + j), .missing_left = missing_left};
-        limit = worth_a_division(best.gain);
+        limit = just_below(best.gain);
     });
 }
 

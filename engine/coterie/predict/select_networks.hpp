@@ -1,9 +1,9 @@
-// predict/networks.hpp: trees without walks, for many rows.
+// predict/select_networks.hpp: trees without walks, for many rows.
 //
 // Words
-//   network  every split of a tree is answered for 128 rows at once, from the deepest up, and each answer picks one
+//   network  every split of a tree is evaluated for 128 rows at once, from the deepest up, and each result picks one
 //            of the two leaf codes below it (kernels: route). It costs the same whatever way the rows go
-//   levelled a symmetric tree: one question a level, so the answers of a row, as bits, are the code of its leaf
+//   symmetric a tree with one split per depth, so the results of a row, as bits, are the code of its leaf
 //   plane    a byte for each row of a block: where the value of a feature lies among the thresholds that the trees have
 //            for it, or its level. A feature with more than 254 thresholds has several planes
 //   strip    sixteen features in a row of which none has more than eight thresholds: their planes are made together
@@ -24,15 +24,16 @@
 
 namespace coterie {
 
-class Networks {
+class SelectNetworks {
 public:
     static constexpr std::size_t kBlockRows = 512;
     static constexpr std::size_t kMaxLeaves = 256;  // which a byte can tell apart
 
     /// Nothing if a tree has too many leaves.
-    static std::optional<Networks> of(const std::vector<std::shared_ptr<const Tree>>& trees, std::size_t n_features);
+    static std::optional<SelectNetworks> of(const std::vector<std::shared_ptr<const Tree>>& trees,
+                                            std::size_t n_features);
 
-    std::size_t n_trees() const { return is_levelled_.size(); }
+    std::size_t n_trees() const { return is_symmetric_.size(); }
     std::size_t n_planes() const { return n_single_ + strips_.size() * kStripFeatures; }
     std::size_t n_bytes() const;
 
@@ -51,7 +52,7 @@ public:
         for (std::size_t t = trees.begin; t < trees.end_of(n_trees()); ++t) {
             const RouteStep* const steps = steps_.data() + first_step_[t];
             const std::size_t n_steps = first_step_[t + 1] - first_step_[t];
-            const auto route = is_levelled_[t] ? kernels().routing.route_levels : kernels().routing.route;
+            const auto route = is_symmetric_[t] ? kernels().routing.route_symmetric : kernels().routing.route;
             for (std::size_t row = 0; row < n; row += kRouteRows) {
                 route(planes.data(), steps, n_steps, row, codes.data());
                 reach(t, row, codes.data());
@@ -68,7 +69,7 @@ private:
         StripCuts<double> doubles;
     };
 
-    Networks() = default;
+    SelectNetworks() = default;
     RouteStep step_of(const Tree& tree, const Planes& planes, NodeIndex node);
     void add_tree(const Tree& tree, const Planes& planes);
     void map_strip(const Strip& strip, const TableView& table, std::size_t begin, std::size_t n, Bin* out) const;
@@ -81,10 +82,10 @@ private:
     std::vector<Strip> strips_;
     std::vector<RouteStep> steps_;
     std::vector<std::size_t> first_step_ = {0};  // of each tree, and one more
-    std::vector<bool> is_levelled_;
+    std::vector<bool> is_symmetric_;
     std::vector<NodeIndex> leaves_;  // by code, tree after tree
     std::vector<std::size_t> first_leaf_ = {0};
-    std::vector<std::unique_ptr<CategoryBits>> sets_;
+    std::vector<std::unique_ptr<LevelBits>> sets_;
 };
 
 }  // namespace coterie

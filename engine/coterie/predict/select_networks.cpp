@@ -1,4 +1,4 @@
-#include "coterie/predict/networks.hpp"
+#include "coterie/predict/select_networks.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -10,9 +10,9 @@ namespace coterie {
 namespace {
 
 constexpr std::size_t kMaxCuts = 254;  // of a plane
-constexpr std::size_t kPlaneStride = Networks::kBlockRows + kRouteRows;
+constexpr std::size_t kPlaneStride = SelectNetworks::kBlockRows + kRouteRows;
 
-bool same_question(const Tree& tree, NodeIndex a, NodeIndex b) {
+bool same_split(const Tree& tree, NodeIndex a, NodeIndex b) {
     if (tree.is_leaf(a) || tree.is_leaf(b)) return tree.is_leaf(a) && tree.is_leaf(b);
     if (tree.feature[a] != tree.feature[b] || tree.missing_left[a] != tree.missing_left[b]) return false;
     if ((tree.levels[a] < 0) != (tree.levels[b] < 0)) return false;
@@ -33,27 +33,27 @@ bool side_by_side(std::span<const ColumnView> columns, ValueType type, std::size
     return true;
 }
 
-/// The levels of a symmetric tree, each with its nodes from left to right. Nothing if the tree is none.
-std::optional<std::vector<std::vector<NodeIndex>>> levels_of(const Tree& tree) {
-    std::vector<std::vector<NodeIndex>> levels{{0}};
-    while (!tree.is_leaf(levels.back()[0])) {
+/// The nodes of each depth of a symmetric tree, from left to right. Nothing if the tree is none.
+std::optional<std::vector<std::vector<NodeIndex>>> nodes_by_depth(const Tree& tree) {
+    std::vector<std::vector<NodeIndex>> nodes{{0}};
+    while (!tree.is_leaf(nodes.back()[0])) {
         std::vector<NodeIndex> below;
-        for (const NodeIndex node : levels.back()) {
-            if (!same_question(tree, node, levels.back()[0])) return std::nullopt;
+        for (const NodeIndex node : nodes.back()) {
+            if (!same_split(tree, node, nodes.back()[0])) return std::nullopt;
             below.push_back(tree.left[node]);
             below.push_back(tree.left[node] + 1);
         }
-        levels.push_back(std::move(below));
+        nodes.push_back(std::move(below));
     }
     const auto is_leaf = [&](NodeIndex node) { return tree.is_leaf(node); };
-    if (!std::ranges::all_of(levels.back(), is_leaf)) return std::nullopt;
-    return levels;
+    if (!std::ranges::all_of(nodes.back(), is_leaf)) return std::nullopt;
+    return nodes;
 }
 
 }  // namespace
 
 /// Where the splits of the trees find their bytes.
-class Networks::Planes {
+class SelectNetworks::Planes {
 public:
     Planes(const std::vector<std::shared_ptr<const Tree>>& trees, std::size_t n_features) : of_feature_(n_features) {
         for (const auto& tree : trees)
@@ -88,8 +88,8 @@ public:
     /// The plane of a threshold, and the last bin at or below it.
     std::pair<std::size_t, Bin> of_threshold(FeatureIndex feature, double threshold) const {
         const Own& own = of_feature_[feature];
-        const auto place = static_cast<std::size_t>(std::ranges::lower_bound(own.cuts, threshold) - own.cuts.begin());
-        return {own.first + place / kMaxCuts, static_cast<Bin>(place % kMaxCuts + 1)};
+        const auto index = static_cast<std::size_t>(std::ranges::lower_bound(own.cuts, threshold) - own.cuts.begin());
+        return {own.first + index / kMaxCuts, static_cast<Bin>(index % kMaxCuts + 1)};
     }
 
     std::vector<FeatureIndex> features;  // of planes, before those of strips
@@ -99,19 +99,19 @@ public:
 private:
     struct Own {
         std::vector<double> cuts;  // ascending, each once
-        bool nominal = false;      // some splits ask for levels
+        bool nominal = false;      // some splits are by levels
         std::size_t first = 0;     // plane of cuts
         std::size_t levels = 0;    // plane of levels
     };
 
-    /// Whether sixteen features are worth mapping together: at least half of them are asked for.
+    /// Whether sixteen features are worth mapping together: at least half of them are used.
     bool is_strip(std::size_t first) const {
         if (first + kStripFeatures > of_feature_.size()) return false;
         const std::span<const Own> all(of_feature_.data() + first, kStripFeatures);
         const auto fits = [](const Own& own) { return !own.nominal && own.cuts.size() <= kMaxStripCuts; };
-        const auto asked = [](const Own& own) { return !own.cuts.empty(); };
+        const auto is_used = [](const Own& own) { return !own.cuts.empty(); };
         return std::ranges::all_of(all, fits) &&
-               static_cast<std::size_t>(std::ranges::count_if(all, asked)) * 2 >= kStripFeatures;
+               static_cast<std::size_t>(std::ranges::count_if(all, is_used)) * 2 >= kStripFeatures;
     }
 
     void add(FeatureIndex feature) {
@@ -134,18 +134,19 @@ private:
     std::vector<Own> of_feature_;
 };
 
-std::optional<Networks> Networks::of(const std::vector<std::shared_ptr<const Tree>>& trees, std::size_t n_features) {
+std::optional<SelectNetworks> SelectNetworks::of(const std::vector<std::shared_ptr<const Tree>>& trees,
+                                                 std::size_t n_features) {
     for (const auto& tree : trees)
         if (static_cast<std::size_t>(std::ranges::count(tree->feature, kLeaf)) > kMaxLeaves) return std::nullopt;
     Planes planes(trees, n_features);
-    Networks networks;
+    SelectNetworks networks;
     for (const auto& tree : trees) {
-        const auto levels = levels_of(*tree);
-        networks.is_levelled_.push_back(levels.has_value());
-        if (levels) {
-            for (std::size_t depth = 0; depth + 1 < levels->size(); ++depth)
-                networks.steps_.push_back(networks.step_of(*tree, planes, (*levels)[depth][0]));
-            networks.leaves_.insert(networks.leaves_.end(), levels->back().begin(), levels->back().end());
+        const auto nodes = nodes_by_depth(*tree);
+        networks.is_symmetric_.push_back(nodes.has_value());
+        if (nodes) {
+            for (std::size_t depth = 0; depth + 1 < nodes->size(); ++depth)
+                networks.steps_.push_back(networks.step_of(*tree, planes, (*nodes)[depth][0]));
+            networks.leaves_.insert(networks.leaves_.end(), nodes->back().begin(), nodes->back().end());
         } else {
             networks.add_tree(*tree, planes);
         }
@@ -171,19 +172,19 @@ std::optional<Networks> Networks::of(const std::vector<std::shared_ptr<const Tre
     return networks;
 }
 
-struct Networks::Splits {
+struct SelectNetworks::Splits {
     const Tree& tree;
-    std::vector<std::uint8_t> codes;          // by node: of leaves
-    std::function<RouteStep(NodeIndex)> ask;  // what a split asks
+    std::vector<std::uint8_t> codes;              // by node: of leaves
+    std::function<RouteStep(NodeIndex)> step_of;  // the rule of a split
 
     bool is_leaf(NodeIndex node) const { return tree.is_leaf(node); }
     NodeIndex left(NodeIndex node) const { return tree.left[node]; }
     std::uint8_t code(NodeIndex leaf) const { return codes[leaf]; }
-    RouteStep step(NodeIndex node) const { return ask(node); }
+    RouteStep step(NodeIndex node) const { return step_of(node); }
 };
 
-void Networks::add_tree(const Tree& tree, const Planes& planes) {
-    Splits splits{.tree = tree, .codes = std::vector<std::uint8_t>(tree.n_nodes()), .ask = [&](NodeIndex node) {
+void SelectNetworks::add_tree(const Tree& tree, const Planes& planes) {
+    Splits splits{.tree = tree, .codes = std::vector<std::uint8_t>(tree.n_nodes()), .step_of = [&](NodeIndex node) {
                       return step_of(tree, planes, node);
                   }};
     for (NodeIndex node = 0; node < tree.n_nodes(); ++node) {
@@ -194,8 +195,8 @@ void Networks::add_tree(const Tree& tree, const Planes& planes) {
     RoutePlan(splits, steps_).add(0, tree.n_nodes());
 }
 
-/// What the split asks: rows that go left pass.
-RouteStep Networks::step_of(const Tree& tree, const Planes& planes, NodeIndex node) {
+/// The rule of the split: rows that go left pass.
+RouteStep SelectNetworks::step_of(const Tree& tree, const Planes& planes, NodeIndex node) {
     RouteStep step;
     const auto feature = static_cast<FeatureIndex>(tree.feature[node]);
     const bool missing_left = tree.missing_left[node] != 0;
@@ -207,7 +208,7 @@ RouteStep Networks::step_of(const Tree& tree, const Planes& planes, NodeIndex no
         return step;
     }
     step.column = planes.of_levels(feature) * kPlaneStride;
-    CategoryBits& set = *sets_.emplace_back(std::make_unique<CategoryBits>());
+    LevelBits& set = *sets_.emplace_back(std::make_unique<LevelBits>());
     if (missing_left) set.bits[0] |= 1;
     for (std::uint32_t level = 0; level + 1 < kMaxBins; ++level)
         if (tree.level_goes_left(tree.levels[node], level))
@@ -216,7 +217,7 @@ RouteStep Networks::step_of(const Tree& tree, const Planes& planes, NodeIndex no
     return step;
 }
 
-void Networks::fill_planes(Buffer<Bin>& planes, const TableView& table, std::size_t begin, std::size_t n) const {
+void SelectNetworks::fill_planes(Buffer<Bin>& planes, const TableView& table, std::size_t begin, std::size_t n) const {
     planes.resize(n_planes() * kPlaneStride);
     for (std::size_t plane = 0; plane < n_single_; ++plane)
         for (std::size_t done = 0; done < n; done += 256)
@@ -226,7 +227,7 @@ void Networks::fill_planes(Buffer<Bin>& planes, const TableView& table, std::siz
 }
 
 // A few rows at a time, so that each is read from its beginning to its end: a processor foresees that.
-void Networks::map_strips(Bin* planes, const TableView& table, std::size_t begin, std::size_t n) const {
+void SelectNetworks::map_strips(Bin* planes, const TableView& table, std::size_t begin, std::size_t n) const {
     constexpr std::size_t kRows = 16;
     for (std::size_t done = 0; done < n; done += kRows) {
         const std::size_t n_now = std::min(kRows, n - done);
@@ -238,7 +239,8 @@ void Networks::map_strips(Bin* planes, const TableView& table, std::size_t begin
     }
 }
 
-void Networks::map_strip(const Strip& strip, const TableView& table, std::size_t begin, std::size_t n, Bin* out) const {
+void SelectNetworks::map_strip(const Strip& strip, const TableView& table, std::size_t begin, std::size_t n,
+                               Bin* out) const {
     const std::span<const ColumnView> columns(table.columns.data() + strip.first, kStripFeatures);
     const std::byte* const rows = columns[0].data + static_cast<std::ptrdiff_t>(begin) * columns[0].stride;
     if (side_by_side(columns, ValueType::float32, sizeof(float)))
@@ -251,9 +253,9 @@ void Networks::map_strip(const Strip& strip, const TableView& table, std::size_t
                                        kStripFeatures * sizeof(double), n, strip.doubles, kPlaneStride, out);
 }
 
-std::size_t Networks::n_bytes() const {
+std::size_t SelectNetworks::n_bytes() const {
     return steps_.capacity() * sizeof(RouteStep) + leaves_.capacity() * sizeof(NodeIndex) +
-           sets_.size() * sizeof(CategoryBits) + n_single_ * (sizeof(CutTable<float>) + sizeof(CutTable<double>)) +
+           sets_.size() * sizeof(LevelBits) + n_single_ * (sizeof(CutTable<float>) + sizeof(CutTable<double>)) +
            strips_.capacity() * sizeof(Strip) + n_trees() * 2 * sizeof(std::size_t);
 }
 
