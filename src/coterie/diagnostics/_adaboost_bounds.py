@@ -147,10 +147,14 @@ def adaboost(
     model : a fitted AdaBoostClassifier for two classes, ours or scikit-learn's
     X, y : the table and the labels that it was fitted to
     theta : number or array, thresholds of margins
+        Default (0.05, 0.1, 0.2): where the small margins of boosted stumps usually are.
     n_learners : int or None
         The size of the class that members are from. None counts the stumps on the table if the members are stumps.
+        Default None: stumps can be counted, and of other members nobody knows.
     delta : float in (0, 1), the risk that the generalization bound does not hold
+        Default 0.05: the usual risk.
     sample_weight : array of shape (n_rows,), the weights that the model was fitted with
+        Default None: every row began with the same weight.
 
     Returns
     -------

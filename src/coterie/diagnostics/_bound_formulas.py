@@ -32,6 +32,7 @@ def normalizers(errors: ArrayLike, votes: ArrayLike | None = None) -> FloatArray
     ----------
     errors : array of shape (n_rounds,), weighted errors in [0, 1]
     votes : array of shape (n_rounds,), if they are others, as with a learning rate
+        Default None: AdaBoost's own votes, which make Z smallest.
 
     Returns
     -------
@@ -59,6 +60,7 @@ def training_loss(errors: ArrayLike, votes: ArrayLike | None = None) -> FloatArr
     Parameters
     ----------
     errors, votes : as in `normalizers`
+        Default None: AdaBoost's own votes, which make it smallest.
 
     Returns
     -------
@@ -81,6 +83,7 @@ def training_loss_by_edge(edge: ArrayLike, n_rounds: ArrayLike, n_rows: ArrayLik
     n_rounds : number or array, T
     n_rows : number or array, n
         With the default, 1, it is the loss per row, which bounds the training error; with the number of rows, the sum.
+        Default 1: errors and losses are usually stated per row.
 
     Returns
     -------
@@ -128,6 +131,7 @@ def margin_error(errors: ArrayLike, theta: ArrayLike, votes: ArrayLike | None = 
     Parameters
     ----------
     errors, votes : as in `normalizers`
+        Default None: AdaBoost's own votes, for which the theorem is stated.
     theta : a number in [-1, 1], or an array of them
 
     Returns
@@ -211,6 +215,7 @@ def generalization_error(
     n_rows : int, m
     n_learners : int, the size of the class of members; `stump_count` counts stumps
     delta : float in (0, 1), the risk that the bound does not hold
+        Default 0.05: the usual risk; the bound hardly depends on it.
 
     Returns
     -------
