@@ -27,7 +27,7 @@ html_theme = "furo"
 html_title = f"coterie {release}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
-html_search_scorer = str(Path(__file__).parent / "static" / "search-order.js")
+html_search_scorer = str(Path(__file__).parent / "extensions" / "search-order.js")
 html_math_renderer = "mathml"
 
 toc_object_entries_show_parents = "hide"

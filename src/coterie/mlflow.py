@@ -65,7 +65,8 @@ def save_model(
     --------
     >>> import coterie.mlflow
     >>> coterie.mlflow.save_model(model, "rents")  # doctest: +SKIP
-    >>> coterie.mlflow.load_model("rents").predict(X)  # doctest: +SKIP
+    >>> (coterie.mlflow.load_model("rents").predict(X) == model.predict(X)).all()  # doctest: +SKIP
+    True
     """
     mlflow = _need_mlflow("coterie.mlflow.save_model")
     _check_method(model, pyfunc_method)
@@ -120,7 +121,7 @@ def log_model(
     Examples
     --------
     >>> with mlflow.start_run():  # doctest: +SKIP
-    ...     info = coterie.mlflow.log_model(model, "rents", input_example=X[:5])
+    ...     info = coterie.mlflow.log_model(model, "rents", registered_model_name="rents")
     """
     mlflow = _need_mlflow("coterie.mlflow.log_model")
     _check_method(model, options.get("pyfunc_method", "predict"))
@@ -149,7 +150,8 @@ def load_model(
 
     Examples
     --------
-    >>> coterie.mlflow.load_model("models:/rents/1").predict_interval(X)  # doctest: +SKIP
+    >>> coterie.mlflow.load_model("models:/rents/1").predict_interval(X[:3]).shape  # doctest: +SKIP
+    (3, 2)
     """
     mlflow = _need_mlflow("coterie.mlflow.load_model")
     folder = mlflow.artifacts.download_artifacts(artifact_uri=os.fspath(model_uri), dst_path=dst_path)
