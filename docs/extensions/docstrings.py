@@ -50,8 +50,6 @@ class Entry:
     def _type_and_meaning(self) -> tuple[str, str]:
         below, kind = _REASON.sub("", self.text).strip(), _DEFAULT.sub("", self.kind)
         if not _TYPE.match(kind):
-            if below.startswith("="):  # a table
-                return "", f"{_sentence(kind)}\n\n{below}"
             goes_on = bool(below) and not below[0].isupper()
             return "", f"{_capital(kind) if goes_on else _sentence(kind)}\n{below}".strip()
         if below:

@@ -65,7 +65,7 @@ def save_model(
     --------
     >>> import coterie.mlflow
     >>> coterie.mlflow.save_model(model, "rents")  # doctest: +SKIP
-    >>> (coterie.mlflow.load_model("rents").predict(X) == model.predict(X)).all()  # doctest: +SKIP
+    >>> bool((coterie.mlflow.load_model("rents").predict(X) == model.predict(X)).all())  # doctest: +SKIP
     True
     """
     mlflow = _need_mlflow("coterie.mlflow.save_model")

@@ -22,8 +22,11 @@ pytestmark = [
 def run(text: str, names: dict[str, Any]) -> doctest.TestResults:
     """Run examples, those that are left out as well."""
     text = text.replace("# doctest: +SKIP", "")
+    examples = doctest.DocTestParser().get_doctest(text, names, "examples", None, 0)
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE)
-    return runner.run(doctest.DocTestParser().get_doctest(text, names, "examples", None, 0))
+    found = runner.run(examples, clear_globs=False)
+    names.update(examples.globs)
+    return found
 
 
 def absent(package: str) -> pytest.MarkDecorator:

@@ -77,7 +77,7 @@ addEventListener("load", async () => {
     || own.placeholder || own.value || own.querySelector("img[alt], title") || (own.labels && own.labels.length)));
   const wide = [...document.querySelectorAll("article *")].filter((own) =>
     own.getBoundingClientRect().right > root.clientWidth + 1
-    && !own.closest("pre, .table-wrapper, .formula, table, .highlight, math, .sig"));
+    && !own.closest("pre, .table-wrapper, .formula, .picture, table, .highlight, math, .sig"));
   const images = [...document.querySelectorAll("article img")];
   parent.postMessage({
     name, theme, width: innerWidth, page: root.scrollWidth, reachable: reachable.length,

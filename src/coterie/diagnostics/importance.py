@@ -101,16 +101,13 @@ def importance(
         On rows that the model was fitted to, "permutation" also rewards overfitting. Default None: "gain" and "split"
         are read from the trees.
     method : str
+        What a column is worth, and the models that it is known of:
 
-        =================  =================================================================  ======================
-        method             a column is worth                                                  models
-        =================  =================================================================  ======================
-        "permutation"      how much the score falls when its values change places             any
-        "oob_permutation"  how much the error out of bag grows when its values change places  coterie's forests
-        "gain"             its share in what the splits gained (`feature_importances_`)       trees and their ensembles
-        "split"            the number of splits on it                                         trees and their ensembles
-        "shap"             the mean size of its contribution to a prediction                  models with `explain`
-        =================  =================================================================  ======================
+        - "permutation": how much the score falls when its values change places; any model
+        - "oob_permutation": how much the error out of bag grows when its values change places; coterie's forests
+        - "gain": its share in what the splits gained (`feature_importances_`); trees and their ensembles
+        - "split": the number of splits on it; trees and their ensembles
+        - "shap": the mean size of its contribution to a prediction; models with `explain`
 
         Contributions of committees are estimated: for 200 rows of X at most, compared with rows of all of X. Default
         "permutation": it works for any model, and measures the score that you care about.

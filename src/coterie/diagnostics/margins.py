@@ -179,15 +179,12 @@ def margins(
     Parameters
     ----------
     model : a fitted ensemble
+        What its votes are:
 
-        ==============================================  ===================================================
-        ensemble                                        a vote is
-        ==============================================  ===================================================
-        forests; bagging of scikit-learn                one for each member
-        scikit-learn's VotingClassifier                 the weight of the member
-        AdaBoost (ours and scikit-learn's)              the vote of the member, `estimator_weights_`
-        coterie's GradientBoostingClassifier            half the score, of at most the largest leaf of each tree
-        ==============================================  ===================================================
+        - forests, and bagging of scikit-learn: one for each member
+        - scikit-learn's VotingClassifier: the weight of the member
+        - AdaBoost, ours and scikit-learn's: the vote of the member, `estimator_weights_`
+        - coterie's GradientBoostingClassifier: half the score, of at most the largest leaf of each tree
 
     X : a table with the columns of `fit`
     y : array of shape (n_rows,), the labels
