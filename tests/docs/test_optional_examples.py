@@ -52,10 +52,12 @@ def test_the_page_on_tuning_runs_with_optuna() -> None:
 
 
 @absent("mlflow")
-def test_the_examples_of_mlflow_run(folder: Path) -> None:
+def test_the_examples_of_mlflow_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import mlflow
 
     mlflow.set_tracking_uri((folder / "runs").as_uri())
+    experiment = mlflow.create_experiment("here", artifact_location=(folder / "artifacts").as_uri())
+    monkeypatch.setenv("MLFLOW_EXPERIMENT_ID", experiment)
     table, y = make_messy(300, task="regression", as_="pandas", missing=0.0)
     X = table[["area", "income"]]
     model = coterie.GradientBoostingRegressor(random_state=0).fit(X, y)
