@@ -15,6 +15,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+# What a type begins with. A line after a name that begins otherwise says what the parameter means.
+_TYPE = re.compile(
+    r"(int|float|bool|str|dict|list|tuple|sequence|mapping|arrays?|numbers?|table|path|callable|function|object|label|"
+    r"estimator|classifier|regressor|splitter|None|[a-z]+\.\w+|[A-Z]\w+)\b|[{\"`]"
+)
+_DEFAULT = re.compile(r",? default=\S+.*\Z")  # the table has it from the code
 _REASON = re.compile(r"(?:^|(?<=[.:)\s]))\s*Default(?P<value>\s[^:]+)?:\s(?P<reason>.*)\Z", re.DOTALL)
 _REQUIRED = inspect.Parameter.empty
 
@@ -32,8 +38,29 @@ class Entry:
         return "\n".join(self.lines).strip()
 
     @property
+    def type(self) -> str:
+        """What it may be; empty if the line says what it means instead."""
+        return self._type_and_meaning()[0]
+
+    @property
     def meaning(self) -> str:
-        return _REASON.sub("", self.text).strip()
+        """What it is for: what stands below, or the rest of the line after the type."""
+        return self._type_and_meaning()[1]
+
+    def _type_and_meaning(self) -> tuple[str, str]:
+        below, kind = _REASON.sub("", self.text).strip(), _DEFAULT.sub("", self.kind)
+        if not _TYPE.match(kind):
+            goes_on = bool(below) and not below[0].isupper()
+            return "", f"{_capital(kind) if goes_on else _sentence(kind)}\n{below}".strip()
+        if below:
+            return kind, below
+        open_brackets = 0
+        for place, letter in enumerate(kind):
+            open_brackets += (letter in "([{") - (letter in ")]}")
+            rest = kind[place + 1 :].lstrip()
+            if letter in ",;" and not open_brackets and not rest.startswith("or ") and not _TYPE.match(rest):
+                return kind[:place], _sentence(rest)
+        return kind, ""
 
     @property
     def reason(self) -> str:
@@ -56,16 +83,26 @@ def section_of(lines: list[str], title: str) -> tuple[int, int]:
     >>> section_of(["Idea.", "", "Parameters", "----------", "a : int", "", "Examples", "--------"], "Parameters")
     (2, 6)
     """
-    headings = [
-        number
-        for number in range(len(lines) - 1)
-        if lines[number] and set(lines[number + 1]) == {"-"} and not lines[number].startswith(" ")
-    ]
+    headings = _headings(lines)
     for place, number in enumerate(headings):
         if lines[number] == title:
             end = headings[place + 1] if place + 1 < len(headings) else len(lines)
             return number, end
     return 0, 0
+
+
+def first_section(lines: list[str]) -> int:
+    """Where the first section begins, or the end."""
+    rubrics = [number for number, line in enumerate(lines) if line.startswith(".. rubric::")]
+    return min([*_headings(lines), *rubrics, len(lines)])
+
+
+def _headings(lines: list[str]) -> list[int]:
+    return [
+        number
+        for number in range(len(lines) - 1)
+        if lines[number] and set(lines[number + 1]) == {"-"} and not lines[number].startswith(" ")
+    ]
 
 
 def entries_of(lines: Iterable[str]) -> Iterator[Entry]:
@@ -74,8 +111,11 @@ def entries_of(lines: Iterable[str]) -> Iterator[Entry]:
     Examples
     --------
     >>> [entry] = entries_of(["low, high : float", "    Bounds. Default 0: the usual."])
-    >>> entry.names, entry.kind, entry.meaning, entry.written_default, entry.reason
+    >>> entry.names, entry.type, entry.meaning, entry.written_default, entry.reason
     (('low', 'high'), 'float', 'Bounds.', '0', 'the usual.')
+    >>> [entry] = entries_of(["n : int, how many rows"])
+    >>> entry.type, entry.meaning
+    ('int', 'How many rows.')
     """
     head, body = "", []  # type: str, list[str]
     for line in [*lines, "end"]:
@@ -96,6 +136,22 @@ def section_entries(thing: Any, title: str) -> list[Entry]:
     lines = (inspect.getdoc(thing) or "").splitlines()
     begin, end = section_of(lines, title)
     return list(entries_of(lines[begin + 2 : end])) if end else []
+
+
+def parameter_entries(thing: Any) -> list[Entry]:
+    """The parameters of a function or class; of a class without words of its own, those of the ancestor that it calls.
+
+    Examples
+    --------
+    >>> from coterie.errors import InvalidInput
+    >>> [entry.names[0] for entry in parameter_entries(InvalidInput)][:2]
+    ['message', 'parameter']
+    """
+    for each in thing.__mro__ if inspect.isclass(thing) else [thing]:
+        entries = section_entries(each, "Parameters") if each.__doc__ else []
+        if entries or "__init__" in vars(each):
+            return entries
+    return []
 
 
 def defaults_of(thing: Any) -> dict[str, Any]:
@@ -125,7 +181,7 @@ def parameter_table(thing: Any, entries: list[Entry]) -> list[str]:
     defaults = defaults_of(thing)
     rows = []
     for entry in entries:
-        name = ["``" + "``, ``".join(entry.names) + "``", "", f"*{_plain(entry.kind)}*" if entry.kind else ""]
+        name = ["``" + "``, ``".join(entry.names) + "``", "", f"*{_plain(entry.type)}*" if entry.type else ""]
         rules = " ".join(dict.fromkeys(rules_of(thing, each) for each in entry.names))
         meaning = entry.meaning.splitlines() or [f"{rules[:1].upper()}{rules[1:]}." if rules else ""]
         own = list(
@@ -151,6 +207,10 @@ def attribute_table(entries: list[Entry]) -> list[str]:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+def _sentence(text: str) -> str:
+    return _capital(text) + ("" if text.endswith((".", ":")) or not text else ".")
 
 
 def _plain(kind: str) -> str:

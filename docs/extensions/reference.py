@@ -8,8 +8,16 @@ import re
 from pathlib import Path
 from typing import Any
 
-from docstrings import attribute_table, entries_of, parameter_table, section_of
-from reference_examples import EXAMPLES, INTERFACES
+from docstrings import (
+    attribute_table,
+    entries_of,
+    first_section,
+    parameter_entries,
+    parameter_table,
+    section_of,
+)
+from reference_examples import EXAMPLES, INTERFACES, example_of_mirror
+from reference_mirror import entries_of_mirror, is_mirror
 from reference_topics import Topic, found_at, has_example, makers_of, topics
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
@@ -44,6 +52,7 @@ def page_of(path: str, topic: Topic) -> str:
     lines += [
         "```",
         "",
+        *_example(path),
         f"Part of [{topic.title}](topic-{topic.key}.md). The guide: [](/{topic.guide}.md).",
         "",
     ]
@@ -51,25 +60,21 @@ def page_of(path: str, topic: Topic) -> str:
 
 
 def _example(path: str) -> list[str]:
-    """Where an example is, for names whose docstring has none."""
+    """An example, or where one is, for names whose docstring has none."""
     if has_example(path):
         return []
-    if path in EXAMPLES:
-        return ["## Example", "", "```python", EXAMPLES[path].rstrip(), "```", ""]
-    if path in INTERFACES:
-        return [INTERFACES[path], ""]
-    made = [f"[{other.rpartition('.')[2]}](/{FOLDER}/{other}.md)" for other in makers_of(path)]
-    if made:
-        return [f"Returned by {', '.join(made)}, where an example is.", ""]
-    if path.startswith("coterie.ensemble."):
-        name = path.rpartition(".")[2]
-        return [
-            "Parameters and defaults are those of scikit-learn, and so are their reasons: see "
-            f"[its page](https://scikit-learn.org/stable/modules/generated/sklearn.ensemble.{name}.html).",
+    lines = [INTERFACES[path], ""] if path in INTERFACES else []
+    if is_mirror(path):
+        theirs = f"https://scikit-learn.org/stable/modules/generated/sklearn.ensemble.{path.rpartition('.')[2]}.html"
+        lines = [
+            f"Parameters and defaults are those of [scikit-learn's class]({theirs}) of the same name.",
             "",
-            *("## Example", "", "```python", f">>> from coterie.ensemble import {name}", "```", ""),
         ]
-    return []
+    example = example_of_mirror(path) if is_mirror(path) else EXAMPLES.get(path)
+    if example is not None:
+        return [*lines, "## Example", "", "```python", example.rstrip(), "```", ""]
+    made = [f"[{other.rpartition('.')[2]}](/{FOLDER}/{other}.md)" for other in makers_of(path)]
+    return [f"Returned by {', '.join(made)}, where an example is.", ""]
 
 
 def topic_page(topic: Topic) -> str:
@@ -126,16 +131,18 @@ def _overview() -> str:
 
 def as_tables(*event: Any) -> None:
     """Parameters and attributes become tables, before napoleon reads the other sections."""
-    _, what, _, thing, _, lines = event
+    _, what, name, thing, _, lines = event
     if what not in ("class", "function", "exception"):
         return
-    for title in ("Attributes", "Parameters"):
-        begin, end = section_of(lines, title)
-        if not end:
-            continue
-        entries = list(entries_of(lines[begin + 2 : end]))
-        table = parameter_table(thing, entries) if title == "Parameters" else attribute_table(entries)
-        lines[begin:end] = [f".. rubric:: {title}", "", *table]
+    begin, end = section_of(lines, "Attributes")
+    if end:
+        table = attribute_table(list(entries_of(lines[begin + 2 : end])))
+        lines[begin:end] = [".. rubric:: Attributes", "", *table]
+    begin, end = section_of(lines, "Parameters")
+    entries = entries_of_mirror(thing) if is_mirror(name) else parameter_entries(thing)
+    if entries:
+        begin, end = (begin, end) if end else (first_section(lines),) * 2
+        lines[begin:end] = [".. rubric:: Parameters", "", *parameter_table(thing, entries)]
 
 
 def escaped(*event: Any) -> None:

@@ -29,19 +29,22 @@ class CoterieError(Exception):
     Parameters
     ----------
     message : str
-        What is wrong, in full sentences.
+        What is wrong, in full sentences. Default '': the hint may say it all.
     parameter : str or None
-        The name of the parameter or the argument that is wrong.
+        The name of the parameter or the argument that is wrong. Default None: not every error is about a parameter.
     received : object
         What was given for it. Of a table or an array, what is wrong about it: its shape, its type, the value in `row`.
+        Default None: there may be no value to show.
     allowed : str or None
-        What would be right, in words.
+        What would be right, in words. Default None: there may be no rule to state.
     hint : str or None
-        What to do about it, in full sentences; the text of the error ends with it.
+        What to do about it, in full sentences; the text of the error ends with it. Default None: the message may say
+        it all.
     column : str or None
-        The name of the column of X that is wrong, or of the first such column.
+        The name of the column of X that is wrong, or of the first such column. Default None: the error is not about
+        one column.
     row : int or None
-        The first row that is wrong, counted from 0.
+        The first row that is wrong, counted from 0. Default None: the error is not about one row.
 
     Examples
     --------

@@ -45,22 +45,28 @@ def save_model(
     ----------
     model : a fitted model of coterie, or anything that `coterie.save` takes
     path : str or path, of a folder that is not there yet or is empty
-    mlflow_model : mlflow.models.Model or None; MLflow gives it when a model is logged
+    mlflow_model : mlflow.models.Model or None
+        What is said about the model. Default None: a new one; MLflow gives its own when a model is logged.
     signature : mlflow.models.ModelSignature or None
-        What goes in and comes out. By default that of `input_example` and what the model predicts for it.
+        What goes in and comes out. Default None: that of `input_example` and what the model predicts for it.
     input_example : a table of a few rows, or None
+        Default None: rows may be private, and are stored only if you give them.
     pyfunc_method : {"predict", "predict_proba", "decision_function", "predict_interval", "predict_set"}
-        Which method answers where MLflow calls `predict`.
+        Which method answers where MLflow calls `predict`. Default "predict": every model has it.
     metadata : dict or None, kept in `MLmodel`
+        Default None: nothing to add.
     notes : dict of str or None, kept in the model file
-    pip_requirements : list of str or None; by default the versions of coterie, mlflow, numpy and scikit-learn that are
-        installed here
+        Default None: nothing to add.
+    pip_requirements : list of str or None
+        What has to be installed where the model is loaded. Default None: the versions of coterie, mlflow, numpy and
+        scikit-learn that are installed here, because with them the model is known to work.
 
     Examples
     --------
     >>> import coterie.mlflow
     >>> coterie.mlflow.save_model(model, "rents")  # doctest: +SKIP
-    >>> coterie.mlflow.load_model("rents").predict(X)  # doctest: +SKIP
+    >>> bool((coterie.mlflow.load_model("rents").predict(X) == model.predict(X)).all())  # doctest: +SKIP
+    True
     """
     mlflow = _need_mlflow("coterie.mlflow.save_model")
     _check_method(model, pyfunc_method)
@@ -102,7 +108,9 @@ def log_model(
     ----------
     model : a fitted model of coterie
     name : str, under which the run keeps it
+        Default "model": most runs have one.
     registered_model_name : str or None, under which the registry gets a new version of it
+        Default None: a run is an experiment, and few experiments are released.
     options : those of `save_model`, and what `mlflow.models.Model.log` takes
 
     Returns
@@ -113,7 +121,7 @@ def log_model(
     Examples
     --------
     >>> with mlflow.start_run():  # doctest: +SKIP
-    ...     info = coterie.mlflow.log_model(model, "rents", input_example=X[:5])
+    ...     info = coterie.mlflow.log_model(model, "rents", registered_model_name="rents")
     """
     mlflow = _need_mlflow("coterie.mlflow.log_model")
     _check_method(model, options.get("pyfunc_method", "predict"))
@@ -136,11 +144,14 @@ def load_model(
     ----------
     model_uri : str or path: a folder, "runs:/RUN/model", "models:/NAME/VERSION" and whatever else MLflow understands
     dst_path : str or None, a folder into which remote files are copied
+        Default None: a temporary folder.
     trusted : list of str, types of other libraries' members, as in `coterie.load`
+        Default (): nobody else's code is run unless you name it.
 
     Examples
     --------
-    >>> coterie.mlflow.load_model("models:/rents/1").predict_interval(X)  # doctest: +SKIP
+    >>> coterie.mlflow.load_model("models:/rents/1").predict_interval(X[:3]).shape  # doctest: +SKIP
+    (3, 2)
     """
     mlflow = _need_mlflow("coterie.mlflow.load_model")
     folder = mlflow.artifacts.download_artifacts(artifact_uri=os.fspath(model_uri), dst_path=dst_path)

@@ -72,7 +72,13 @@ def test_links_between_pages_lead_somewhere(page: str) -> None:
 def test_a_chapter_has_code_exercises_with_answers_and_its_place_in_the_code(chapter: str) -> None:
     text = (PAGES / f"{chapter}.md").read_text(encoding="utf-8")
 
-    for part in ("## In ten lines", "## Exercises", "<details><summary>Answers</summary>", "## In the code"):
+    parts = (
+        "## The algorithm in ten lines",
+        "## Exercises",
+        "<details><summary>Answers</summary>",
+        "## In the code",
+    )
+    for part in parts:
         assert part in text, part
     assert ">>> " in text
     exercises = text[text.index("## Exercises") :]

@@ -122,7 +122,7 @@ class AdaBoostClassifier(BaseAdaBoost):
     estimator_errors_ : array, the weighted error of each member
     edges_ : array, by how much each is better than chance: 1/2 - e, or 1 - 1/K - e
     normalizers_ : array, what the exponential loss is multiplied by in each round
-    exponential_loss_ : array, the loss after each round, the product of the normalizers so far
+    exponential_loss_ : array, the loss after each round, the product of the normalisers so far
     train_errors_ : array, the share of the weight of the training rows that is wrong after each round
     validation_errors_ : array, the same for an eval set
     vote_history_ : array of shape (n_estimators_, n_estimators_)

@@ -99,6 +99,10 @@ MOST_CLASSES = 20  # distinct whole numbers; more of them are numbers, and no cl
 class Comparison(Listing):
     """Models in the order of their scores, and what follows.
 
+    Parameters
+    ----------
+    rows, conclusion, shown, scores, left_out, alpha : what `coterie.compare` found
+
     Attributes
     ----------
     conclusion : str

@@ -97,6 +97,10 @@ def _without_numbers(why: str) -> str:
 class Leaderboard(Listing):
     """The committee, and below it its members, the best first.
 
+    Parameters
+    ----------
+    rows, notes, shown, left_out : what the committee found
+
     Attributes
     ----------
     metric : str, what is scored

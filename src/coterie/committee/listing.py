@@ -15,8 +15,11 @@ class Listing(Sequence[dict[str, Any]]):
     ----------
     rows : list of dict
     notes : list of str, sentences below the table
+        Default (): nothing to add.
     headings : what is above a column, by its key; None is the key itself
+        Default None: keys that are words of the field need no heading.
     n_apart : how many rows at the top are set apart by a line
+        Default 0: all rows are of one kind.
 
     Examples
     --------

@@ -69,12 +69,15 @@ class TableFeatures(TransformerMixin, BaseEstimator):
     ----------
     text : "auto", list of str or None
         Columns of texts. "auto": columns of strings with three words or more on average, nearly another in each row.
+        Default "auto": short strings and strings that repeat are labels, and trees split on labels directly.
     dates : "auto", list of str or None
-        Columns of dates. "auto": all that hold dates.
+        Columns of dates. "auto": all that hold dates. Default "auto": a date as one number says nothing about seasons
+        and weekdays.
     n_components : int
-        Numbers that a text becomes, beside its length and its number of words.
+        Numbers that a text becomes, beside its length and its number of words. Default 30: enough for the main topics
+        of short texts, and few enough to be split on quickly.
     random_state : int, RandomState, Generator or None
-        Draws the beginning of the SVD.
+        Draws the beginning of the SVD. Default 0: two fits to the same table give the same features.
 
     Attributes
     ----------

@@ -32,18 +32,23 @@ def make_messy(
     Parameters
     ----------
     n_rows : int
+        Default 1000: enough to learn something, and fitted in a second.
     task : {"classification", "regression"}
-        The price in thousands, or whether the house is "cheap", "fair" or "dear".
+        The price in thousands, or whether the house is "cheap", "fair" or "dear". Default "classification": what most
+        examples are about.
     missing : float
-        Share of missing values in every column except `rooms`.
+        Share of missing values in every column except `rooms`. Default 0.1: common in real tables.
     n_streets : int
-        Number of levels of the column `street`; with more than 254 it has to be grouped.
+        Number of levels of the column `street`; with more than 254 it has to be grouped. Default 300: more levels than
+        bins, so that they have to be grouped.
     noise : float
-        Spread of what the columns cannot explain; the part they do explain has a spread of about 1.
+        Spread of what the columns cannot explain; the part they do explain has a spread of about 1. Default 0.5: a
+        good model is far better than a constant, and never perfect.
     as_ : {"dict", "pandas", "polars"}
-        A dict of arrays, or a data frame. In a frame `condition` is an ordered category and `town` an
-        unordered one; in a dict both are text.
+        A dict of arrays, or a data frame. In a frame `condition` is an ordered category and `town` an unordered one;
+        in a dict both are text. Default "dict": needs neither pandas nor polars.
     random_state : int, RandomState, Generator or None
+        Default 0: examples show the same table every time.
 
     Returns
     -------

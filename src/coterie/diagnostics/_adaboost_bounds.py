@@ -39,7 +39,7 @@ class AdaBoostBounds:
     errors, votes : the weighted error and the vote of each member
     training_error : share of rows with a margin of at most 0, by round
     training_loss : mean exponential loss, by round
-    training_loss_bound : product of the normalizers, by round
+    training_loss_bound : product of the normalisers, by round
     edge : the smallest edge of a member
     training_loss_by_edge : (1 - 4 edge^2)^(T / 2), by round
     rounds_to_zero_error : when the training error is zero at the latest, by the edge
@@ -48,7 +48,7 @@ class AdaBoostBounds:
     minimum_margin : by round
     margin_limit : the margin that every row has in the end, if the edges stay what they are
     n_learners : the size of the class of members; None if it is not known
-    delta : the risk that the generalization bound does not hold
+    delta : the risk that the generalisation bound does not hold
     generalization_bound : of the error on new rows, after the last round, for each theta; NaN without `n_learners`
 
     Bounds by the edge are NaN where votes are not AdaBoost's own, as with a learning rate other than 1.
@@ -86,13 +86,13 @@ class AdaBoostBounds:
                 "training error",
                 _share(self.training_error[-1]),
                 _share(self.training_loss_bound[-1]),
-                "product of normalizers",
+                "product of normalisers",
             ),
             (
                 "exponential loss",
                 _share(self.training_loss[-1]),
                 _share(self.training_loss_bound[-1]),
-                "product of normalizers",
+                "product of normalisers",
             ),
             ("", "", _share(self.training_loss_by_edge[-1]), f"smallest edge, {self.edge:.3g}"),
             (
@@ -147,10 +147,14 @@ def adaboost(
     model : a fitted AdaBoostClassifier for two classes, ours or scikit-learn's
     X, y : the table and the labels that it was fitted to
     theta : number or array, thresholds of margins
+        Default (0.05, 0.1, 0.2): where the small margins of boosted stumps usually are.
     n_learners : int or None
         The size of the class that members are from. None counts the stumps on the table if the members are stumps.
-    delta : float in (0, 1), the risk that the generalization bound does not hold
+        Default None: stumps can be counted, and of other members nobody knows.
+    delta : float in (0, 1), the risk that the generalisation bound does not hold
+        Default 0.05: the usual risk.
     sample_weight : array of shape (n_rows,), the weights that the model was fitted with
+        Default None: every row began with the same weight.
 
     Returns
     -------
@@ -164,8 +168,8 @@ def adaboost(
     >>> model = AdaBoostClassifier(n_estimators=100, random_state=0).fit(X, y)
     >>> adaboost(model, X, y, theta=0.1)
     after round 100, 569 rows         measured       bound
-    training error                      0.0000      0.0019  product of normalizers
-    exponential loss                    0.0019      0.0019  product of normalizers
+    training error                      0.0000      0.0019  product of normalisers
+    exponential loss                    0.0019      0.0019  product of normalisers
                                                     0.4550  smallest edge, 0.0625
     rounds to zero training error           35         806  smallest edge
     share of margins <= 0.1             0.0053      0.0515  theorem on margins
@@ -247,7 +251,7 @@ def _measure(
 
 
 def _members(model: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Weighted errors, votes and normalizers by round; AdaBoost's own vote is half the log odds of its error."""
+    """Weighted errors, votes and normalisers by round; AdaBoost's own vote is half the log odds of its error."""
     name = type(model).__name__
     if not hasattr(model, "estimator_weights_") or not hasattr(model, "estimator_errors_"):
         raise InvalidType.expecting(

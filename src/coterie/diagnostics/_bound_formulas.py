@@ -32,6 +32,7 @@ def normalizers(errors: ArrayLike, votes: ArrayLike | None = None) -> FloatArray
     ----------
     errors : array of shape (n_rounds,), weighted errors in [0, 1]
     votes : array of shape (n_rounds,), if they are others, as with a learning rate
+        Default None: AdaBoost's own votes, which make Z smallest.
 
     Returns
     -------
@@ -52,13 +53,14 @@ def normalizers(errors: ArrayLike, votes: ArrayLike | None = None) -> FloatArray
 
 
 def training_loss(errors: ArrayLike, votes: ArrayLike | None = None) -> FloatArray:
-    """The mean exponential loss of the training rows after each round: the product of the normalizers so far.
+    """The mean exponential loss of the training rows after each round: the product of the normalisers so far.
 
     It is the loss itself, not only a bound, if members predict -1 or 1, and it bounds the training error.
 
     Parameters
     ----------
     errors, votes : as in `normalizers`
+        Default None: AdaBoost's own votes, which make it smallest.
 
     Returns
     -------
@@ -81,6 +83,7 @@ def training_loss_by_edge(edge: ArrayLike, n_rounds: ArrayLike, n_rows: ArrayLik
     n_rounds : number or array, T
     n_rows : number or array, n
         With the default, 1, it is the loss per row, which bounds the training error; with the number of rows, the sum.
+        Default 1: errors and losses are usually stated per row.
 
     Returns
     -------
@@ -122,12 +125,13 @@ def margin_error(errors: ArrayLike, theta: ArrayLike, votes: ArrayLike | None = 
 
     The product of sqrt((1 + 2 g)^(1 + theta) (1 - 2 g)^(1 - theta)) over the rounds, where g is the edge; with the
     error e = 1/2 - g that is 2 sqrt(e^(1 - theta) (1 - e)^(1 + theta)). With other votes a than AdaBoost's, it is the
-    product of Z exp(theta abs(a)), where Z is the normalizer. At theta = 0 it is `training_loss`. It holds for two
+    product of Z exp(theta abs(a)), where Z is the normaliser. At theta = 0 it is `training_loss`. It holds for two
     classes and members that predict -1 or 1, or numbers between.
 
     Parameters
     ----------
     errors, votes : as in `normalizers`
+        Default None: AdaBoost's own votes, for which the theorem is stated.
     theta : a number in [-1, 1], or an array of them
 
     Returns
@@ -154,10 +158,10 @@ def margin_error(errors: ArrayLike, theta: ArrayLike, votes: ArrayLike | None = 
 
 
 def margin_error_of(normalizers: FloatArray, votes: FloatArray, theta: FloatArray) -> FloatArray:
-    """The bound of `margin_error` where the normalizers are known: the product of Z exp(theta abs(a)).
+    """The bound of `margin_error` where the normalisers are known: the product of Z exp(theta abs(a)).
 
     A row with a margin of at most theta has a loss of at least exp(-theta sum abs(a)), and the mean loss is the product
-    of the normalizers. So it holds for members that predict any numbers in [-1, 1].
+    of the normalisers. So it holds for members that predict any numbers in [-1, 1].
     """
     shape = (-1, *([1] * theta.ndim))
     factors = normalizers.reshape(shape) * np.exp(theta * np.abs(votes).reshape(shape))
@@ -211,6 +215,7 @@ def generalization_error(
     n_rows : int, m
     n_learners : int, the size of the class of members; `stump_count` counts stumps
     delta : float in (0, 1), the risk that the bound does not hold
+        Default 0.05: the usual risk; the bound hardly depends on it.
 
     Returns
     -------

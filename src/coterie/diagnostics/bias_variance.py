@@ -178,21 +178,29 @@ def bias_variance(
         A part of the rows is set aside, and each fit is to a bootstrap of the others. With `draw` all are set aside.
     method : {"auto", "squared_error", "domingos", "kohavi_wolpert"}
         How the error is taken apart: the squared error of numbers, or the share of wrong classes. "auto" is squared
-        error or Domingos.
+        error or Domingos. Default "auto": the parts are only defined for the loss of the task.
     n_repeats : int, the number of fits
+        Default 50: the standard error of a variance over 50 fits is a fifth of it.
     test_size : float, the share of the rows that is set aside
+        Default 0.3: rows enough to average over, while each fit still sees most of the table.
     draw : function of a seed that returns a new table and its target, or None
-        Fits are to fresh samples, so that variance is that of the world and not that of a bootstrap.
+        Fits are to fresh samples, so that variance is that of the world and not that of a bootstrap. Default None:
+        most people have one table, and no source of new ones.
     truth : array or None
         What is right on average for each row of X, if it is known: a number, or the probability of each class (columns
-        in the order of sorted labels). Without it the target counts as right, and noise is a part of the bias.
+        in the order of sorted labels). Without it the target counts as right, and noise is a part of the bias. Default
+        None: it is known only where the data are made.
     noise : number, array or None
-        With `truth`, for numbers: the variance of targets around it. None is the mean squared distance of y.
+        With `truth`, for numbers: the variance of targets around it. None is the mean squared distance of y. Default
+        None: with the truth it can be estimated.
     stages : int, list of ints, "all" or None
-        After how many rounds or members, for models that have them. None is the whole model. "all" are those that every
-        fit has, where some of them stop early.
+        After how many rounds or members, for models that have them. None is the whole model. "all" are those that
+        every fit has, where some of them stop early. Default None: one measurement, whatever the model; stages
+        multiply the cost of prediction.
     n_jobs : int or None, how many fits run side by side; the result is the same
+        Default None: one after the other, so that threads of the model do not compete.
     random_state : the seed of draws, and of copies whose own random_state is None
+        Default None: new draws each time, as in scikit-learn; a number makes them repeatable.
 
     Returns
     -------

@@ -213,11 +213,15 @@ def bootstrap(
     X, y : a table and its target
     loss : {"auto", "zero_one", "log_loss", "squared_error", "absolute_error"} or function
         What a row costs. A function of targets and predictions returns a number for each row. "auto" is the share of
-        wrong classes, or the squared error.
+        wrong classes, or the squared error. Default "auto": what `score` of most estimators counts.
     n_repeats : int, the number of fits; fifty show where the error is, a few hundred how sure that is
+        Default 100: between the two.
     response_method : {"predict", "predict_proba"}, what a function of one's own is given
+        Default "predict": every estimator has it.
     n_jobs : int or None, how many fits run side by side; the result is the same
+        Default None: one after the other, so that threads of the model do not compete.
     random_state : the seed of draws, and of copies whose own random_state is None
+        Default None: new draws each time, as in scikit-learn; a number makes them repeatable.
 
     Returns
     -------

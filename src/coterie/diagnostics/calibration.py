@@ -112,10 +112,14 @@ def calibration(
     X, y : rows that the model has not seen, and their labels
     n_bins : int or None
         Rows of similar probability are put together, in so many bins. None is a bin for each distinct probability.
+        Default 10: the usual number, so that calibration errors can be compared with published ones.
     strategy : {"uniform", "quantile"}
-        Bins of the same width, or with as many rows each.
+        Bins of the same width, or with as many rows each. Default "uniform": each bin covers as much of the axis; take
+        "quantile" where most probabilities are near 0.
     confidence : float, that of the intervals
+        Default 0.95: the usual level.
     sample_weight : array of shape (n_rows,), how often each row counts
+        Default None: every row counts once.
 
     Returns
     -------

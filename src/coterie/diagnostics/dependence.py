@@ -216,14 +216,21 @@ def dependence(
         "average": every row is given each value of the column in turn, and predictions are averaged (partial
         dependence). "individual": the predictions for each row are kept too. "ale": rows only move to values near
         their own, and the effects of these steps are added up (accumulated local effects). Where columns go together,
-        "average" predicts for rows that do not exist, and "ale" does not.
+        "average" predicts for rows that do not exist, and "ale" does not. Default "average": the curve that most
+        people know, and the one with the simplest meaning.
     grid_resolution : int, the most values of a column of numbers; if it has more, quantiles of them
+        Default 50: smooth enough for a plot; each value costs a prediction for every row.
     centred : bool, whether curves begin at 0; effects of "ale" have a mean of 0 if not
+        Default False: the scale is that of predictions.
     target : for classifiers, the class whose probability is meant; None is the second of two
+        Default None: the class that `predict_proba` gives last, which is usually the event.
     response_method : {"auto", "predict", "predict_proba", "decision_function"}
-        "auto": probabilities, or scores; 1 where the class is predicted for classifiers that have neither.
+        "auto": probabilities, or scores; 1 where the class is predicted for classifiers that have neither. Default
+        "auto": probabilities are easier to read than scores.
     sample_weight : array of shape (n_rows,), how often each row counts
+        Default None: every row counts once.
     n_jobs : int or None, how many values are tried side by side; the result is the same
+        Default None: one after the other, so that threads of the model do not compete.
 
     Returns
     -------
@@ -331,9 +338,12 @@ def interaction_strength(
     Parameters
     ----------
     model, X, target, response_method, n_jobs : as in `dependence`
+        Default: those of `dependence`, for the reasons that are given there.
     features : two columns, by name or place
     max_rows : int, how many rows are drawn; for n rows the model predicts 3 n^2
+        Default 100: 30,000 predictions; twice the rows would be four times as many.
     random_state : the seed of the draw
+        Default None: new draws each time, as in scikit-learn; a number makes them repeatable.
 
     Returns
     -------

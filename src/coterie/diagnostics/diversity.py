@@ -214,6 +214,7 @@ def diversity(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Diver
         stacking and of lists have equal votes here.
     X, y : rows and their targets
     sample_weight : array of shape (n_rows,), how often each row counts
+        Default None: every row counts once.
 
     Returns
     -------

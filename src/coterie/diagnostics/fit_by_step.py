@@ -98,8 +98,11 @@ def fit_by_step(
     model : a fitted regressor of one target with rounds, or with members that can predict without the others
     X, y : its training rows
     X_test, y_test : rows that it was not fitted to, or None
+        Default None: without them there is no error on new rows to show.
     column : the column along which predictions are shown; all others hold their median or most frequent level
+        Default 0: the first, which is all of a table of one column.
     resolution : int, places along a column of numbers
+        Default 200: steps of trees look like steps.
 
     Returns
     -------

@@ -98,27 +98,32 @@ def importance(
     ----------
     model : a fitted model
     X, y : rows and their targets; "permutation" needs both, "shap" needs X, and the others need neither
-        On rows that the model was fitted to, "permutation" also rewards overfitting.
+        On rows that the model was fitted to, "permutation" also rewards overfitting. Default None: "gain" and "split"
+        are read from the trees.
     method : str
+        What a column is worth, and the models that it is known of:
 
-        =================  =================================================================  ======================
-        method             a column is worth                                                  models
-        =================  =================================================================  ======================
-        "permutation"      how much the score falls when its values change places             any
-        "oob_permutation"  how much the error out of bag grows when its values change places  coterie's forests
-        "gain"             its share in what the splits gained (`feature_importances_`)       trees and their ensembles
-        "split"            the number of splits on it                                         trees and their ensembles
-        "shap"             the mean size of its contribution to a prediction                  models with `explain`
-        =================  =================================================================  ======================
+        - "permutation": how much the score falls when its values change places; any model
+        - "oob_permutation": how much the error out of bag grows when its values change places; coterie's forests
+        - "gain": its share in what the splits gained (`feature_importances_`); trees and their ensembles
+        - "split": the number of splits on it; trees and their ensembles
+        - "shap": the mean size of its contribution to a prediction; models with `explain`
 
-        Contributions of committees are estimated: for 200 rows of X at most, compared with rows of all of X.
+        Contributions of committees are estimated: for 200 rows of X at most, compared with rows of all of X. Default
+        "permutation": it works for any model, and measures the score that you care about.
 
     features : columns by name or place, which alone are measured; None for all. For "permutation".
+        Default None: a rank needs all of them.
     scoring : name of a metric, ours or scikit-learn's, function of (model, X, y), or None for the model's own score
+        Default None: `score` is what the estimator is usually judged by.
     n_repeats : int, how often values change places
+        Default 5: enough to see whether two columns differ by more than chance.
     sample_weight : array of shape (n_rows,), how often each row counts in the score
+        Default None: every row counts once.
     n_jobs : int or None, how many columns are measured side by side; the result is the same
+        Default None: one after the other, so that threads of the model do not compete.
     random_state : the seed of permutations, and of the rows that a committee is explained for
+        Default None: new draws each time, as in scikit-learn; a number makes them repeatable.
 
     Returns
     -------

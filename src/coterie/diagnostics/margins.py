@@ -24,6 +24,7 @@ class Margins:
     margins : array of shape (n_rounds, n_rows), numbers in [-1, 1]
     rounds : whole numbers of shape (n_rounds,), ascending: after how many rounds
     weight : array of shape (n_rows,), how often each row counts; None if all count alike
+        Default None: every row counts once.
 
     Examples
     --------
@@ -178,26 +179,26 @@ def margins(
     Parameters
     ----------
     model : a fitted ensemble
+        What its votes are:
 
-        ==============================================  ===================================================
-        ensemble                                        a vote is
-        ==============================================  ===================================================
-        forests; bagging of scikit-learn                one for each member
-        scikit-learn's VotingClassifier                 the weight of the member
-        AdaBoost (ours and scikit-learn's)              the vote of the member, `estimator_weights_`
-        coterie's GradientBoostingClassifier            half the score, of at most the largest leaf of each tree
-        ==============================================  ===================================================
+        - forests, and bagging of scikit-learn: one for each member
+        - scikit-learn's VotingClassifier: the weight of the member
+        - AdaBoost, ours and scikit-learn's: the vote of the member, `estimator_weights_`
+        - coterie's GradientBoostingClassifier: half the score, of at most the largest leaf of each tree
 
     X : a table with the columns of `fit`
     y : array of shape (n_rows,), the labels
     rounds : int, list of ints, "all" or None
-        After how many rounds, or members, counted from 1. None is after the last.
+        After how many rounds, or members, counted from 1. None is after the last. Default None: the model as it
+        predicts.
     votes : {"hard", "soft"}
         Forests, bagging and voting: whether a member votes for its most probable class, or shares its vote among the
-        classes as their probabilities are.
+        classes as their probabilities are. Default "hard": the votes of the theorems.
     oob : bool
         Forests and bagging: whether only members that did not draw a row vote on it. X is the training table then.
+        Default False: X may be any table; set it for the training table, on which full votes are too confident.
     sample_weight : array of shape (n_rows,), how often each row counts in shares and means
+        Default None: every row counts once.
 
     Returns
     -------
@@ -236,8 +237,13 @@ def error_by_round(
 ) -> FloatArray:
     """The share of rows for which another class than theirs has the most votes, after each round or member.
 
-    On a tie the first class counts, as in `predict`. Parameters are those of `margins`; rows that no member so far left
-    out take no part out of bag, and the error is NaN where that leaves none.
+    On a tie the first class counts, as in `predict`. Rows that no member so far left out take no part out of bag, and
+    the error is NaN where that leaves none.
+
+    Parameters
+    ----------
+    model, X, y, votes, oob, sample_weight : as in `margins`
+        Default: those of `margins`, for the reasons that are given there.
 
     Examples
     --------

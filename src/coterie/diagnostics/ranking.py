@@ -68,7 +68,9 @@ def ranking_curve(
     is_positive : array of bools of shape (n_rows,)
     score : array of shape (n_rows,), of which more speaks for the class
     label : what the class is called
+        Default True: the positive class of an array of bools.
     sample_weight : array of shape (n_rows,), how often each row counts
+        Default None: every row counts once.
     """
     positive, scores = np.asarray(is_positive, dtype=bool), np.asarray(score, dtype=np.float64)
     given = read_weight(sample_weight, len(positive))
@@ -103,7 +105,9 @@ def ranking_curves(
     model : a fitted classifier with predict_proba or decision_function
     X, y : rows to measure on
     labels : list of classes, or None for all; of two classes for the second
+        Default None: each class has a curve; those of two classes are mirror images.
     sample_weight : array of shape (n_rows,), how often each row counts
+        Default None: every row counts once.
 
     Examples
     --------

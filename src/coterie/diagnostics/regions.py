@@ -115,19 +115,25 @@ def decision_regions(
     model : a fitted classifier of one target, or a committee of classes
     X : a table with the columns of `fit`; where its rows lie decides where the model is asked
     columns : two columns, by name or place: the horizontal one and the vertical one
+        Default (0, 1): the first two, which is all of a table of two columns.
     rounds : int, list of ints, "all" or None
         After how many rounds of boosting, or with how many members, counted from 1. None is the model as it is.
+        Default None: what `predict` returns.
     members : bool, int or list of ints
-        Instead of the ensemble, what each member decides by itself: True is all, numbers are places from 0.
+        Instead of the ensemble, what each member decides by itself: True is all, numbers are places from 0. Default
+        False: the ensemble is meant.
     response : {"auto", "probability", "votes", "class"}
         What a class has at a place: its probability; its share of the votes, for ensembles of which
         `coterie.diagnostics.margins` knows them; or 1 for the predicted class. "auto": probabilities where there are
-        any, else classes.
+        any, else classes. Default "auto": probabilities also show where the model is unsure.
     others : {"typical", "average"}
         What all other columns hold. "typical": their median, which is the lower of two, or their most frequent level.
-        "average": what rows of X hold; the shares are means over up to `max_rows` of them.
+        "average": what rows of X hold; the shares are means over up to `max_rows` of them. Default "typical": one
+        prediction a place.
     resolution : int, places along an axis of numbers; a column of levels has one for each
+        Default 60: 3,600 places, predicted for in a moment and smooth on a screen.
     max_rows : int, rows for others="average", spread evenly over X
+        Default 30: thirty times the predictions, and a mean that hardly changes with more.
 
     Returns
     -------

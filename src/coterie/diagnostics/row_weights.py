@@ -71,6 +71,7 @@ def row_weights(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Weight
     ----------
     model : a fitted AdaBoostClassifier or AdaBoostRegressor, of coterie or scikit-learn
     X, y, sample_weight : what it was fitted to
+        Default None: every row began with the same weight.
 
     Returns
     -------

@@ -25,7 +25,7 @@ def independent_voters(n: int, error: ArrayLike, correlation: ArrayLike = 0.0) -
     correlation : number in [0, 1], or array of them
         Of two voters being wrong. 0 are independent voters. With more, rows differ in how hard they are: the chance of
         an error follows a beta distribution, and the number of wrong voters a beta-binomial one. 1 are voters that
-        always agree.
+        always agree. Default 0.0: the textbook case.
 
     Returns
     -------
@@ -114,7 +114,12 @@ class Voters:
 def voters(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Voters:
     """Compare the members of a fitted ensemble of classes with voters that err on their own.
 
-    Parameters are those of `diversity`. Every member has one vote here, whatever its weight in the model.
+    Every member has one vote here, whatever its weight in the model.
+
+    Parameters
+    ----------
+    model, X, y, sample_weight : as in `diversity`
+        Default: that of `diversity`, for the reason that is given there.
 
     Examples
     --------

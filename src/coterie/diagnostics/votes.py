@@ -111,7 +111,8 @@ def chosen_rounds(rounds: Any, n_rounds: int) -> RowArray:
 
 
 _EXPECTED_VOTERS = (
-    "a fitted classifier: coterie's forests, GradientBoostingClassifier or one with votes or staged_votes; or "
+    "a fitted classifier: coterie's forests, GradientBoostingClassifier, AdaBoostClassifier or another with "
+    "votes or staged_votes; or "
     f"scikit-learn's {', '.join(SKLEARN_VOTERS[:-1])} or {SKLEARN_VOTERS[-1]}"
 )
 

@@ -222,7 +222,7 @@ class _Imported(BaseEstimator):
 
 _TEXTS = """\
     n_jobs : int or None
-        The number of threads; None means as many as there are cores.
+        The number of threads. Default None: every core, because predictions are the same for any number.
 
     Attributes
     ----------

@@ -37,6 +37,11 @@ def feature_matrix(model: Any, X: Any) -> FloatArray:
 
     Formats without text, such as treelite, take this matrix. Target statistics are the last columns.
 
+    Parameters
+    ----------
+    model : a fitted model of trees
+    X : any table with the columns of `fit`
+
     Examples
     --------
     >>> from coterie import DecisionTreeRegressor

@@ -24,14 +24,15 @@ class CustomLoss(RegressionLoss):
         The loss of each row.
     gradient : function
         Its slope with respect to the score.
-    hessian : function, optional
-        Its curvature with respect to the score; 1 if there is none. A row whose hessian is not above zero while its
-        gradient is not zero counts the mean size of all hessians instead, with a warning.
-    baseline : float, optional
-        The score before the first tree; by default the constant that fits best.
-    inverse_link : function, optional
-        From score to prediction. By default a regressor predicts the score itself and a classifier, whose y is 0 and 1,
-        takes the score as log odds.
+    hessian : function or None
+        Its curvature with respect to the score; None is 1. A row whose hessian is not above zero while its gradient is
+        not zero counts the mean size of all hessians instead, with a warning. Default None: plain gradient steps need
+        only the gradient.
+    baseline : float or None
+        The score before the first tree. Default None: the constant that fits best, found by walking down the slope.
+    inverse_link : function or None
+        From score to prediction. Default None: a regressor predicts the score itself, and a classifier, whose y is 0
+        and 1, takes the score as log odds.
 
     `fit` compares gradient and hessian with differences of the value, and refuses those that do not agree.
 

@@ -29,7 +29,13 @@ class BoundExpectile(BoundResiduals):
 
 @dataclass(frozen=True)
 class Expectile(RegressionLoss, name="expectile"):
-    """Squares, weighted by `level` above the prediction and by 1 - level below; the level 1/2 predicts the mean."""
+    """Squares, weighted by `level` above the prediction and by 1 - level below; the level 1/2 predicts the mean.
+
+    Parameters
+    ----------
+    level : float
+        Between 0 and 1. Default 0.5: the mean.
+    """
 
     level: float = 0.5
 

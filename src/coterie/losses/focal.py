@@ -20,10 +20,11 @@ class Focal(ClassificationLoss, name="focal"):
 
     Parameters
     ----------
-    gamma : float, default=2.0
-        How fast the weight of a row falls; 0 is log loss.
-    alpha : float or None, default=None
-        The weight of the second class, and 1 - alpha that of the first; None is 1 for both.
+    gamma : float
+        How fast the weight of a row falls; 0 is log loss. Default 2.0: what the paper found best.
+    alpha : float or None
+        The weight of the second class, and 1 - alpha that of the first; None is 1 for both. Default None: classes are
+        weighted by `class_weight`, if at all.
 
     Examples
     --------

@@ -71,6 +71,11 @@ class Huber(RegressionLoss, name="huber"):
 
     Trees measure the quantile anew in each round. Any other learner goes down one loss, with the quantile of the
     distances from the median.
+
+    Parameters
+    ----------
+    alpha : float
+        Between 0 and 1. Default 0.9: the largest tenth of the residuals counts as outliers, as in scikit-learn.
     """
 
     alpha: float = 0.9

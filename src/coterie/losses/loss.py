@@ -44,8 +44,14 @@ LEAST_SHARE = 1e-7  # no share is taken for nothing or all, so its logarithm is 
 class InitScore:
     """The raw predictions that the training rows begin with.
 
-    `offset`, of shape (n_rows, n_outputs), is a raw prediction that each row has from the start; None means zero. With
-    `add_constant` the constant that fits best on top of it is added, and without it the offset is all there is.
+    Parameters
+    ----------
+    offset : array of shape (n_rows, n_outputs) or None
+        A raw prediction that each row has from the start; None means zero. Default None: nothing is known of rows
+        before the fit.
+    add_constant : bool
+        Whether the constant that fits best on top of the offset is added; without it the offset is all there is.
+        Default True: the first trees need not learn the mean.
     """
 
     offset: FloatArray | None = None
@@ -85,6 +91,14 @@ class Workers(Protocol):
 
 class BoundLoss(ABC):
     """One loss on one training set.
+
+    Parameters
+    ----------
+    loss : RowLoss
+    y : array of shape (n_rows,) or (n_rows, n_targets)
+    weight : array of shape (n_rows,) or None, how often each row counts
+    n_threads : int, threads of the engine; 0 leaves the number to it
+    init : InitScore, what raw predictions begin with
 
     Attributes
     ----------
@@ -359,6 +373,12 @@ def check_between(loss: Loss, setting: str, value: object, low: float = 0.0, hig
 def loss_for_targets(loss: str | Loss, n_targets: int = 1) -> "RegressionLoss":
     """The loss of a regressor.
 
+    Parameters
+    ----------
+    loss : str or Loss
+    n_targets : int, columns of y
+        Default 1: most targets are one column.
+
     Examples
     --------
     >>> loss_for_targets("huber")
@@ -368,7 +388,18 @@ def loss_for_targets(loss: str | Loss, n_targets: int = 1) -> "RegressionLoss":
 
 
 def loss_for_classes(loss: str | Loss, n_classes: int) -> "ClassificationLoss":
-    """The loss of a classifier, for so many classes."""
+    """The loss of a classifier, for so many classes.
+
+    Parameters
+    ----------
+    loss : str or Loss
+    n_classes : int
+
+    Examples
+    --------
+    >>> loss_for_classes("log_loss", 3).n_outputs
+    3
+    """
     return _named(loss).for_classes(n_classes)
 
 

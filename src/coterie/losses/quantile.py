@@ -83,7 +83,13 @@ class Absolute(Pinball, name="absolute_error"):
 
 @dataclass(frozen=True)
 class Quantile(Pinball, name="quantile"):
-    """The pinball loss: predicts a quantile, or several at once, which never cross."""
+    """The pinball loss: predicts a quantile, or several at once, which never cross.
+
+    Parameters
+    ----------
+    level : float or tuple of float
+        Between 0 and 1, ascending if there are several; 0.9 is exceeded by one row in ten. Default 0.5: the median.
+    """
 
     level: float | tuple[float, ...] = 0.5
 

@@ -120,6 +120,10 @@ def registered_losses() -> tuple[type[Loss], ...]:
 def loss_names(task: LossTask) -> tuple[str, ...]:
     """What `loss=` accepts by name.
 
+    Parameters
+    ----------
+    task : {"regression", "binary", "multiclass"}
+
     Examples
     --------
     >>> loss_names("multiclass")
@@ -130,7 +134,17 @@ def loss_names(task: LossTask) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class LossFor:
-    """The rule of a `loss` parameter: a name, or a loss with settings of its own, that is for the task."""
+    """The rule of a `loss` parameter: a name, or a loss with settings of its own, that is for the task.
+
+    Parameters
+    ----------
+    task : {"regression", "binary", "multiclass"}
+
+    Examples
+    --------
+    >>> LossFor("multiclass").accepts("log_loss"), LossFor("multiclass").accepts("huber")
+    (True, False)
+    """
 
     task: LossTask
 

@@ -155,7 +155,14 @@ class Gamma(Deviance, name="gamma"):
 
 @dataclass(frozen=True)
 class Tweedie(Deviance, name="tweedie"):
-    """For amounts that are often zero, such as claims; `power` between 1 (counts) and 2 (amounts)."""
+    """For amounts that are often zero, such as claims; `power` between 1 (counts) and 2 (amounts).
+
+    Parameters
+    ----------
+    power : float
+        At least 1 and below 2: the variance grows as this power of the mean. Default 1.5: the middle between counts
+        and amounts.
+    """
 
     power: float = 1.5
 

@@ -26,9 +26,11 @@ class CurvesDisplay(Display):
         By its label, the values of each curve: an array of shape (n_values,), or a tuple of three such arrays, the
         middle, the low and the high end of a band.
     points : dict, optional
-        By their label, points that are not joined: a tuple of their places on both axes.
+        By their label, points that are not joined: a tuple of their places on both axes. Default None: curves alone.
     title, x_label, y_label : str
+        Default '': nothing is written.
     log_x : bool, whether the horizontal axis has the same distance from 1 to 10 as from 10 to 100
+        Default False: most axes are not logarithmic.
 
     Examples
     --------

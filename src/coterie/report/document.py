@@ -163,23 +163,29 @@ def build(
     ----------
     model : a fitted classifier or regressor of one target, of coterie or of scikit-learn's kind
     X, y : rows and their targets, best those that the model was not fitted to
-    title : str, default=None
-        None is the name of the model.
-    seen : bool, default=None
-        Whether the model was fitted to these rows. None: the report infers it where it can.
-    rows : bool, default=True
+    title : str or None
+        None is the name of the model. Default None: it says what the page is about.
+    seen : bool or None
+        Whether the model was fitted to these rows. None: the report infers it where it can. Default None: a wrong
+        statement would be worse than none.
+    rows : bool
         False leaves out what single rows hold: the worst rows, dots that stand for rows, trees, labels of few rows, and
-        the smallest and largest values. For pages that leave the house.
-    reference : table or TableProfile, default=None
-        The rows of the fit, or a profile of them, to compare these rows with column by column.
-    commands : sequence of str, default=()
-        Lines of a shell that make the model and the report, shown in place of lines of Python.
-    max_rows : int, default=5000
-        The most rows that are used. Of more rows a random sample is drawn, and the report says so.
-    n_jobs : int, default=None
-        How many columns are evaluated in parallel; the result is the same.
-    random_state : int, RandomState, Generator or None, default=0
-        The seed of samples and permutations. The same seed gives the same report, byte for byte.
+        the smallest and largest values. For pages that leave the house. Default True: single rows
+        show why a model is wrong.
+    reference : table, TableProfile or None
+        The rows of the fit, or a profile of them, to compare these rows with column by column. Default None: models do
+        not keep their rows.
+    commands : sequence of str
+        Lines of a shell that make the model and the report, shown in place of lines of Python. Default (): lines of
+        Python are shown; the command line passes its own.
+    max_rows : int
+        The most rows that are used. Of more rows a random sample is drawn, and the report says so. Default 5000: scores
+        of so many rows have narrow intervals, and the report is made in seconds.
+    n_jobs : int or None
+        How many columns are evaluated in parallel; the result is the same. Default None: one after the other, so that
+        threads of the model do not compete.
+    random_state : int, RandomState, Generator or None
+        The seed of samples and permutations. Default 0: the same seed gives the same report, byte for byte.
 
     Returns
     -------

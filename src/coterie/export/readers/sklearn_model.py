@@ -262,7 +262,7 @@ def from_sklearn(model: Any) -> ImportedClassifier | ImportedRegressor:
 
     Parameters
     ----------
-    model : fitted estimator
+    model : estimator, fitted
         `DecisionTree*`, `ExtraTree*`, `RandomForest*`, `ExtraTrees*`, `GradientBoosting*` or `HistGradientBoosting*`,
         classifiers and regressors. Forests and trees for several numbers at once are supported, for several labels at
         once they are not.

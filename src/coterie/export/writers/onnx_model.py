@@ -247,9 +247,10 @@ def to_onnx(model: Any, *, dtype: str = "float64") -> Any:
     ----------
     model : fitted gradient boosting, forest, extra trees, decision tree, bagged trees, AdaBoost of stumps, or an
         imported model
-    dtype : {"float64", "float32"}, default="float64"
+    dtype : {"float64", "float32"}
         The type of numbers that go in and come out. Between them everything is computed in double precision, so
-        numbers of single precision go the same way as in coterie.
+        numbers of single precision go the same way as in coterie. Default "float64": exactly the predictions of
+        coterie.
 
     Returns
     -------

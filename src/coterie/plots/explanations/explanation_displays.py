@@ -22,8 +22,11 @@ class ExplanationDisplay(Display):
     ----------
     explained : Explanation, the result of `explain` of a tree model
     row : int, which of its rows
+        Default 0: `explain` is often called for one row.
     output : int or None, which of its outputs; None for the one with the highest prediction
+        Default None: people ask why this class was predicted.
     max_columns : int, how many columns have a bar of their own; `data` holds all
+        Default 10: more bars are hard to read, and the last one sums up the rest.
 
     Examples
     --------
@@ -93,7 +96,9 @@ class BeeswarmDisplay(Display):
     ----------
     explained : Explanation, the result of `explain` for many rows
     output : int or None, which of its outputs; None is the last, as of two classes the second
+        Default None: the class that `predict_proba` gives last, which is usually the event.
     max_columns : int, how many columns are shown; `data` holds all
+        Default 10: more cannot be read in one picture.
 
     Examples
     --------

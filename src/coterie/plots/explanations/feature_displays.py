@@ -24,7 +24,9 @@ class DependenceDisplay(Display):
     ----------
     result : Dependence, the result of `coterie.diagnostics.dependence`
     feature : name of the column; None is the first
+        Default None: a result often holds one curve.
     shared_y : bool, whether the vertical axis is that of all curves of the result, so that they can be compared
+        Default True: a flat curve looks flat beside a steep one.
 
     Examples
     --------
@@ -179,6 +181,7 @@ class ImportanceDisplay(Display):
     ----------
     result : Importance, the result of `coterie.diagnostics.importance`
     max_columns : int, how many are shown; `data` holds all
+        Default 15: what fits beside a paragraph.
 
     Examples
     --------

@@ -33,6 +33,7 @@ class BoundaryDisplay(Display):
     regions : DecisionRegions, the result of `coterie.diagnostics.decision_regions`
     codes : array of shape (n_rows,) or None
         The class of each row of the table as its place among the classes: rows are drawn as points. None: no points.
+        Default None: regions need no rows; `from_estimator` with y adds them.
 
     Examples
     --------

@@ -81,7 +81,8 @@ class DiversityDisplay(Display):
     ----------
     result : Diversity or Ambiguity, the result of `coterie.diagnostics.diversity`
     measure : a matrix of it: "kappa", "disagreement", "q_statistic", "correlation", "double_fault"; for numbers
-        "correlation" or "distance". None is kappa, or the correlation of errors.
+        "correlation" or "distance". None is kappa, or the correlation of errors. Default None: both are 0 for members
+        that agree no more than by chance.
 
     Examples
     --------

@@ -28,7 +28,8 @@ class ResidualFitDisplay(Display):
     ----------
     steps : FitBySteps, the result of `coterie.diagnostics.fit_by_step`
     rounds : list of ints, or None
-        After how many rounds, from 0. None: after the last, or with test rows after the best and the last.
+        After how many rounds, from 0. None: after the last, or with test rows after the best and the last. Default
+        None: the rounds that people look for first.
 
     Examples
     --------

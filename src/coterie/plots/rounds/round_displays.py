@@ -95,6 +95,7 @@ class RoundsDisplay(Display):
     ----------
     training_error, test_error : arrays of shape (n_rounds,), errors; NaN where they are not known
     measure : str, what the errors are: "error rate", or another name for errors that may be above 1
+        Default "error rate": curves by round are mostly those of classifiers.
 
     Examples
     --------

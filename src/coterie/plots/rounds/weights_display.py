@@ -32,10 +32,14 @@ class WeightsDisplay(Display):
     ----------
     weights : WeightsByRound, the result of `coterie.diagnostics.row_weights`
     plane : tuple of two PlaneAxis, or None, where the rows are
+        Default None: the weights alone do not say where rows are.
     codes, classes : the class of each row as its place among the labels, and the labels; None for numbers
+        Default None: the weights alone do not say what rows are.
     rounds : int, list of ints, "all" or None
-        Before which rounds; None: some from the first to the last.
+        Before which rounds; None: some from the first to the last. Default None: four plots are enough to see weights
+        move.
     drawn : bool, whether points show how often rows were drawn, instead of weights
+        Default False: weights are what AdaBoost computes; draws are their sample.
 
     Examples
     --------

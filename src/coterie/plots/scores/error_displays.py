@@ -159,6 +159,7 @@ class CalibrationDisplay(Display):
     ----------
     result : Calibration, the result of `coterie.diagnostics.calibration`, or a dict of several by name
     label : the class whose curve is shown, "top", or None for the main one
+        Default None: the second of two classes, or the most probable of more.
 
     Examples
     --------

@@ -23,6 +23,7 @@ class LeaderboardDisplay(Display):
         What `leaderboard()` of a committee or `coterie.compare` returns, or rows with "name", "score" and perhaps
         "low", "high" and "contribution". The first twenty are shown.
     metric : str or None, what is scored; None is what the leaderboard knows
+        Default None: leaderboards of coterie know it.
 
     Examples
     --------

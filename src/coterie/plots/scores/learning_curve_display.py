@@ -25,6 +25,7 @@ class LearningCurveDisplay(Display):
     n_rows : array of shape (n_sizes,), ascending
     training_score, test_score : arrays of shape (n_sizes, n_folds), as they are shown
     metric : str, what is scored
+        Default "score": the display is given numbers, and does not know what they are.
 
     Examples
     --------

@@ -38,12 +38,17 @@ def model_card(
     ----------
     path : str or path, of a file that `coterie.save` or `coterie fit` wrote
     report : Report or None
-        The evaluation of this model, the result of `model.report(X, y)`: scores with their intervals.
-    title : str or None; by default the name of the file
+        The evaluation of this model, the result of `model.report(X, y)`: scores with their intervals. Default None: a
+        file holds no rows to evaluate the model on.
+    title : str or None
+        Default None: the name of the file.
     description, intended_use, limitations : str
-        Markdown: what the model is for, how it is to be used, and where it is not to be trusted.
+        Markdown: what the model is for, how it is to be used, and where it is not to be trusted. Default '': the card
+        says that it is not written yet.
     license_name : str or None, such as "bsd-3-clause", in the words of the hub
+        Default None: you decide about the licence of your model.
     authors : str or None
+        Default None: names are published only if you give them.
 
     Returns
     -------
