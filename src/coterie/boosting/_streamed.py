@@ -26,13 +26,6 @@ def prepare_streamed(estimator: Any, run: FitRun, scan: Scan, given: dict[str, A
     settings = TargetSettings(
         estimator._task, type(estimator).__name__, getattr(estimator, "class_weight", None)
     )
-    if len(scan.roles.target) > 1 and estimator._task == "classification":
-        raise InvalidInput.expecting(
-            f"target={in_short(list(scan.roles.target))} names several columns",
-            "one for classes",
-            "target",
-            scan,
-        )
     train, streamed = prepare_scan(estimator, scan, settings, run.seed, _row_events(run))
     estimator._set_target(train)
     offset = estimator._read_offset(streamed.offset, train.n_rows)

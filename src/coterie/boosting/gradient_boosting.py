@@ -46,7 +46,7 @@ from coterie.losses import (
     loss_for_classes,
     loss_for_numbers,
 )
-from coterie.losses.one_class import OneClass
+from coterie.losses.single_class import SingleClass
 from coterie.losses.quantile import Quantile
 from coterie.losses.several import LossOfEach
 from coterie.members.intervals import interval_of_residuals
@@ -433,13 +433,12 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         return found
 
     def _explained_outputs(self) -> tuple[tuple[Any, ...], str]:
-        unit = "log-odds" if self.loss == "log_loss" else "raw prediction"
         if isinstance(self.classes_, list):
-            return outputs_of_labels(self.classes_), unit
+            return outputs_of_labels(self.classes_), "log-odds" if self.loss == "log_loss" else "raw prediction"
         classes = class_outputs(self.classes_)
         if self.forest_.n_outputs > 1:
             return classes, "raw prediction"
-        return classes[-1:], unit
+        return classes[-1:], "log-odds" if self.loss == "log_loss" else "raw prediction"
 
     def _response_functions(self) -> ResponseFunctions:
         return {
@@ -495,4 +494,4 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
 
 
 def _loss_of(loss: str | Loss, classes: AnyArray) -> Any:
-    return OneClass() if len(classes) == 1 else loss_for_classes(loss, len(classes))
+    return SingleClass() if len(classes) == 1 else loss_for_classes(loss, len(classes))

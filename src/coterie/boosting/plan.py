@@ -151,7 +151,7 @@ def make_plan(
     """
     recipe = is_auto(params["n_estimators"]) and n_rows >= _ROWS_FOR_RECIPE
     effort = _effort_of(params)
-    shared = _shares_trees(params, task, n_outputs, n_targets, recipe=recipe)
+    shared = _shares_trees(params, task, n_outputs, n_targets, recipe=recipe, may_join=may_join)
     trees_of_a_round = 1 if shared else max(1, n_outputs)
     defaults = _recipe_for(params, effort, n_rows, max(1, n_outputs), trees_of_a_round) if recipe else _EXACT
 
@@ -275,7 +275,7 @@ def _policy(
 
 
 def _shares_trees(
-    params: Mapping[str, Any], task: Task, n_outputs: int, n_targets: int, *, recipe: bool
+    params: Mapping[str, Any], task: Task, n_outputs: int, n_targets: int, *, recipe: bool, may_join: bool
 ) -> bool:
     """Whether one tree's splits serve all classes, labels or targets; two classes have one score."""
     strategy = params.get("multi_strategy", "one_tree_per_class")
@@ -290,7 +290,9 @@ def _shares_trees(
         return False
     if not is_auto(strategy):
         return bool(strategy == "shared_trees")
-    return recipe if n_targets == 1 else params["monotonic_cst"] is None
+    if n_targets > 1 and params["monotonic_cst"] is not None:
+        return False
+    return recipe or (may_join and _can_join(params))
 
 
 def automatic_folds(n_scores: int, most: int = EFFORTS["default"].most_folds) -> int:

@@ -19,7 +19,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -342,7 +342,9 @@ class Loss:
 
     def for_numbers(self) -> "RegressionLoss":
         """The loss of a regressor."""
-        raise self._refused("regression")
+        if "regression" not in self.tasks:
+            raise self._refused("regression")
+        return cast("RegressionLoss", self)
 
     def for_classes(self, n_classes: int) -> "ClassificationLoss":
         """The loss of a classifier with so many classes."""

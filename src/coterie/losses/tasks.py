@@ -18,9 +18,6 @@ class RegressionLoss(Loss):
     tasks = frozenset({"regression"})
     bound: ClassVar[type[BoundLoss]] = BoundFormulas
 
-    def for_numbers(self) -> "RegressionLoss":
-        return self
-
     def joint(self, n_targets: int) -> "RegressionLoss | None":
         """One loss of several targets that share exact gains of splits; None if their hessians are not the same."""
         return None

@@ -10,7 +10,7 @@ from coterie.losses.loss import BoundLoss
 from coterie.losses.tasks import ClassificationLoss
 
 
-class BoundOneClass(BoundLoss):
+class BoundSingleClass(BoundLoss):
     """It has no score."""
 
     by_row = ("scores",)
@@ -29,10 +29,10 @@ class BoundOneClass(BoundLoss):
 
 
 @dataclass(frozen=True)
-class OneClass(ClassificationLoss):
+class SingleClass(ClassificationLoss):
     """One class, which has the probability 1 in every row."""
 
-    bound = BoundOneClass
+    bound = BoundSingleClass
 
     @property
     def n_outputs(self) -> int:
