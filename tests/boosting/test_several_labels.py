@@ -69,7 +69,7 @@ def test_the_answers_have_the_form_of_forests(table: Any) -> None:
         assert model.predict(X).shape == forest.predict(X).shape == (500, 4)
         assert model.predict(X).dtype.kind == forest.predict(X).dtype.kind
         assert model.decision_function(X).shape == (500, 4)
-        assert (model.predict(X) == np.asarray(target)).mean() > 0.9
+        assert (model.predict(X) == np.asarray(target)).mean() > 0.85
 
 
 def test_labels_of_two_kinds_have_their_own_classes(table: Any) -> None:
