@@ -31,12 +31,14 @@ _LOSSES = {"squared": "squared_error", "absolute": "absolute_error", "poisson": 
 def generated(kind: str) -> dict[str, tuple[pd.DataFrame, Any]]:
     """Tables whose targets have causes in common, and some whose targets have none."""
     found = {}
-    for seed, n_targets in enumerate((3, 8, 20)):
+    for seed, n_targets in enumerate((3, 5, 8, 12, 20, 40)):
         if kind == "labels":
             X, Y = make_multilabel_classification(1500, 20, n_classes=n_targets, random_state=seed)
             Y = Y[:, np.abs(Y.mean(axis=0) - 0.5) < 0.5 - _LEAST_SHARE_OF_LABEL]
         else:
-            X, Y = make_regression(1500, 15, n_informative=8, n_targets=n_targets, noise=20.0, random_state=seed)
+            X, Y = make_regression(
+                1500, 15, n_informative=8, n_targets=n_targets, noise=20.0, random_state=seed
+            )
             Y = np.exp(Y / (2 * Y.std(axis=0))) if kind == "poisson" else Y
         found[f"generated_{n_targets}"] = (pd.DataFrame(X).add_prefix("x"), Y)
     return found
@@ -79,10 +81,15 @@ def losses_of(kind: str, y: Any, predicted: Any, of_constant: Any) -> float:
         if kind == "labels":
             return float(log_loss(truth, np.clip(own, 1e-7, 1 - 1e-7), labels=[0, 1]))
         if kind == "poisson":
-            return float(np.mean(own - truth * np.log(own) - (truth - truth * np.log(np.maximum(truth, 1e-12)))))
+            return float(
+                np.mean(own - truth * np.log(own) - (truth - truth * np.log(np.maximum(truth, 1e-12))))
+            )
         return float(np.mean(np.abs(own - truth) if kind == "absolute" else (own - truth) ** 2))
 
-    shares = [loss(a, b) / loss(a, np.full(len(a), c)) for a, b, c in zip(y.T, predicted.T, of_constant, strict=True)]
+    shares = [
+        loss(a, b) / loss(a, np.full(len(a), c))
+        for a, b, c in zip(y.T, predicted.T, of_constant, strict=True)
+    ]
     return float(np.mean(shares))
 
 
@@ -97,7 +104,11 @@ def variants_of(kind: str, rounds: int | None) -> dict[str, dict[str, Any]]:
     shared = {"multi_strategy": "shared_trees"}
     if rounds is not None:
         many = {"n_estimators": rounds}
-        return {"apart": apart | many, "shared": shared | many, "shared_x3": shared | {"n_estimators": 3 * rounds}}
+        return {
+            "apart": apart | many,
+            "shared": shared | many,
+            "shared_x3": shared | {"n_estimators": 3 * rounds},
+        }
     found = {"apart": apart, "shared": shared}
     return found | {"directions": shared | {"growth": "mixed"}} if kind == "squared" else found
 
@@ -120,7 +131,9 @@ def measure(kind: str, settings: dict[str, Any], X: pd.DataFrame, Y: Any) -> tup
 
 def report(results: dict[str, dict[str, list[float]]]) -> None:
     for case in sorted({name.rsplit("/", 1)[0] for name in results}):
-        own = {name.rsplit("/", 1)[1]: each for name, each in results.items() if name.rsplit("/", 1)[0] == case}
+        own = {
+            name.rsplit("/", 1)[1]: each for name, each in results.items() if name.rsplit("/", 1)[0] == case
+        }
         own = {name: each for name, each in own.items() if "apart" in each}
         for variant in sorted({each for found in own.values() for each in found} - {"apart"}):
             pairs = [(found[variant], found["apart"]) for found in own.values() if variant in found]

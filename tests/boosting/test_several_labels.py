@@ -193,7 +193,9 @@ def test_threads_do_not_change_a_model(strategy: str, choice: dict[str, Any], ta
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_warm_start_and_a_checkpoint_are_one_longer_fit(strategy: str, table: Any, tmp_path: Any) -> None:
     X, Y = table
-    model = GradientBoostingClassifier(n_estimators=7, multi_strategy=strategy, warm_start=True, random_state=0)
+    model = GradientBoostingClassifier(
+        n_estimators=7, multi_strategy=strategy, warm_start=True, random_state=0
+    )
     model.fit(X, Y).set_params(n_estimators=15).fit(X, Y)
     longer = GradientBoostingClassifier(n_estimators=15, multi_strategy=strategy, random_state=0)
     assert fingerprint(model) == fingerprint(longer.fit(X, Y))
@@ -238,7 +240,8 @@ def test_weights_of_classes_count_in_an_eval_set_too(table: Any) -> None:
     share = Y[:, 3].mean()
     own = own * np.where(Y[:, 3] == 1, 0.5 / share, 0.5 / (1 - share))
     losses = [
-        log_loss(a, b, sample_weight=own, labels=[0, 1]) for a, b in zip(Y.T, model.predict_proba(X), strict=True)
+        log_loss(a, b, sample_weight=own, labels=[0, 1])
+        for a, b in zip(Y.T, model.predict_proba(X), strict=True)
     ]
 
     assert model.validation_losses_[-1] == pytest.approx(np.mean(losses), rel=1e-3, abs=1e-4)
@@ -248,7 +251,9 @@ def test_weights_of_classes_count_in_an_eval_set_too(table: Any) -> None:
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_contributions_add_up_to_the_scores(strategy: str, linear_leaves: bool, table: Any) -> None:
     X, Y = table
-    model = GradientBoostingClassifier(**SETTINGS, multi_strategy=strategy, linear_leaves=linear_leaves).fit(X, Y)
+    model = GradientBoostingClassifier(**SETTINGS, multi_strategy=strategy, linear_leaves=linear_leaves).fit(
+        X, Y
+    )
     found = model.explain(X[:30])
 
     assert found.outputs == ("y0: 1", "y1: 1", "y2: 1", "y3: 1")
@@ -278,7 +283,10 @@ def test_files_and_pickles_bring_the_model_back(strategy: str, table: Any) -> No
 def test_a_start_from_other_models(table: Any) -> None:
     X, Y = table
     X = np.nan_to_num(X)
-    for init in (RandomForestClassifier(10, random_state=0), OneVsRestClassifier(LogisticRegression(max_iter=500))):
+    for init in (
+        RandomForestClassifier(10, random_state=0),
+        OneVsRestClassifier(LogisticRegression(max_iter=500)),
+    ):
         model = GradientBoostingClassifier(**SETTINGS, init=init).fit(X, Y)
         assert (model.predict(X) == Y).mean() > 0.9
     with pytest.raises(InvalidParameter, match="must implement predict_proba, because y has 4 columns"):
@@ -327,7 +335,9 @@ def test_what_is_about_one_target_is_refused(table: Any) -> None:
             ask()
     with pytest.raises(InvalidInput, match="fitted to 4 labels at once"):
         coterie.export.to_onnx(model)
-    with pytest.raises(InvalidParameter, match="monotonic_cst is not supported with multi_strategy='shared_trees'"):
+    with pytest.raises(
+        InvalidParameter, match="monotonic_cst is not supported with multi_strategy='shared_trees'"
+    ):
         GradientBoostingClassifier(
             **SETTINGS, multi_strategy="shared_trees", monotonic_cst=[1] + [0] * 9
         ).fit(X, Y)

@@ -409,18 +409,20 @@ def test_the_values_of_a_shared_tree_are_those_of_the_naive_twin(loss: str, tabl
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_models_of_any_loss_are_explained_saved_and_exported(strategy: str, table: Any, tmp_path: Any) -> None:
+def test_models_of_any_loss_are_explained_saved_and_exported(
+    strategy: str, table: Any, tmp_path: Any
+) -> None:
     X, Y = table
     for loss in ("absolute_error", "poisson"):
         target = targets_for(loss, Y)
         model = GradientBoostingRegressor(**SETTINGS, loss=loss, multi_strategy=strategy).fit(X, target)
         found = model.explain(X[:20])
         raw = found.values.sum(axis=1) + found.base_values
-        np.testing.assert_allclose(np.exp(raw) if loss == "poisson" else raw, model.predict(X[:20]), rtol=1e-5)
-        coterie.save(model, tmp_path / f"{loss}.coterie")
-        np.testing.assert_array_equal(
-            coterie.load(tmp_path / f"{loss}.coterie").predict(X), model.predict(X)
+        np.testing.assert_allclose(
+            np.exp(raw) if loss == "poisson" else raw, model.predict(X[:20]), rtol=1e-5
         )
+        coterie.save(model, tmp_path / f"{loss}.coterie")
+        np.testing.assert_array_equal(coterie.load(tmp_path / f"{loss}.coterie").predict(X), model.predict(X))
         np.testing.assert_allclose(onnx_answers(model, X)["prediction"], model.predict(X), rtol=1e-9)
         np.testing.assert_allclose(treelite_answers(model, X)[:, :, 0], model.predict(X), rtol=1e-4)
 

@@ -118,9 +118,7 @@ def class_scores(
     )
 
 
-def label_scores(
-    model: Any, X: Any, n_rows: int, *, loss: Any, classes: Sequence[AnyArray]
-) -> FloatArray:
+def label_scores(model: Any, X: Any, n_rows: int, *, loss: Any, classes: Sequence[AnyArray]) -> FloatArray:
     """Raw predictions of several labels, from a list of probabilities or from those of the second classes."""
     if not hasattr(model, "predict_proba"):
         raise InvalidParameter(

@@ -151,8 +151,8 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
 
         `n_rounds`: use only the trees of the first rounds.
         """
-        scores = self._raw_scores(X, offset, n_rounds)
-        return self._loss().predictions(scores)
+        predicted: FloatArray = self._loss().predictions(self._raw_scores(X, offset, n_rounds))
+        return predicted
 
     def staged_predict(self, X: Any, *, offset: Any = None) -> Iterator[FloatArray]:
         """The result of `predict` after each round."""
@@ -213,7 +213,8 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         return outputs, "prediction" if is_prediction else "raw prediction"
 
     def _n_outputs(self) -> int:
-        return self._loss().n_outputs
+        n_outputs: int = self._loss().n_outputs
+        return n_outputs
 
     def _init_scores(self, model: Any, X: Any, n_rows: int) -> FloatArray:
         return number_scores(model, X, n_rows, loss=self._loss())
@@ -371,9 +372,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         """The result of `decision_function` after each round."""
         return map(self._margins, self._staged_scores(X, offset))
 
-    def staged_predict_proba(
-        self, X: Any, *, offset: Any = None
-    ) -> Iterator[FloatArray | list[FloatArray]]:
+    def staged_predict_proba(self, X: Any, *, offset: Any = None) -> Iterator[FloatArray | list[FloatArray]]:
         """The result of `predict_proba` after each round."""
         return map(self._probabilities, self._staged_scores(X, offset))
 
@@ -434,7 +433,9 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
 
     def _explained_outputs(self) -> tuple[tuple[Any, ...], str]:
         if isinstance(self.classes_, list):
-            return outputs_of_labels(self.classes_), "log-odds" if self.loss == "log_loss" else "raw prediction"
+            return outputs_of_labels(
+                self.classes_
+            ), "log-odds" if self.loss == "log_loss" else "raw prediction"
         classes = class_outputs(self.classes_)
         if self.forest_.n_outputs > 1:
             return classes, "raw prediction"

@@ -149,7 +149,10 @@ def class_weights_of_rows(
 
 
 def weights_by_class(
-    class_weight: ClassWeight, codes: Sequence[AnyArray], classes: Sequence[AnyArray], weight: FloatArray | None
+    class_weight: ClassWeight,
+    codes: Sequence[AnyArray],
+    classes: Sequence[AnyArray],
+    weight: FloatArray | None,
 ) -> list[FloatArray]:
     """For each output, the weight of each of its classes.
 

@@ -110,10 +110,14 @@ def read_eval_set(
                     )
                 ]
             )
-            total = combined_weight(weight, _class_weight(train, values, getattr(estimator, "class_weight", None)))
+            total = combined_weight(
+                weight, _class_weight(train, values, getattr(estimator, "class_weight", None))
+            )
         elif target.task == "classification":
             values = _known_codes(np.asarray(target.classes)[target.values], estimator.classes_)
-            total = combined_weight(weight, _class_weight(train, values, getattr(estimator, "class_weight", None)))
+            total = combined_weight(
+                weight, _class_weight(train, values, getattr(estimator, "class_weight", None))
+            )
         else:
             values, total = target.values, weight
             estimator._loss().check_targets(values)
@@ -200,10 +204,12 @@ def _class_weight(train: TrainingData, codes: AnyArray, class_weight: Any) -> Fl
     """What `class_weight` gave to rows of the same class in training."""
     if train.target.row_weight is None:
         return None
-    if codes.ndim > 1:
-        given = weights_by_class(class_weight, train.target.values.T, train.target.classes, train.sample_weight)
-        return np.prod([own[code] for own, code in zip(given, codes.T, strict=True)], axis=0)
+    known = train.target
+    if isinstance(known.classes, list):
+        given = weights_by_class(class_weight, list(known.values.T), known.classes, train.sample_weight)
+        return np.asarray(
+            np.prod([own[code] for own, code in zip(given, codes.T, strict=True)], axis=0), dtype=np.float64
+        )
     by_class = np.zeros(int(train.target.values.max()) + 1)
     by_class[train.target.values] = train.target.row_weight
     return by_class[codes]
-

@@ -146,9 +146,7 @@ class BoundLossOfEach(BoundLoss):
         ]
         return float(np.sum(values)) / len(self.parts)
 
-    def _losses_of_the_start(
-        self, loss: "LossOfEach", y: AnyArray, weight: FloatArray | None
-    ) -> list[float]:
+    def _losses_of_the_start(self, loss: "LossOfEach", y: AnyArray, weight: FloatArray | None) -> list[float]:
         if not all(part.is_in_units_of_the_target for part in loss.parts):
             return [1.0] * self.n_outputs
         every_row = np.arange(len(y))

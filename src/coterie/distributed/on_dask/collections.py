@@ -144,8 +144,9 @@ def _array_part(
 
 def _columns_of(model: Any, n_columns: int) -> Any:
     classes = getattr(model, "classes_", None)
-    by_class = isinstance(classes, np.ndarray) and len(classes) == n_columns
-    return list(classes) if by_class else list(range(n_columns))
+    if isinstance(classes, np.ndarray) and len(classes) == n_columns:
+        return list(classes)
+    return list(range(n_columns))
 
 
 def _example(method: Any, model: Any, X: Any, args: Any, options: dict[str, Any]) -> AnyArray:
