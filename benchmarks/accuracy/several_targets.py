@@ -67,7 +67,7 @@ def table_of(path: pathlib.Path, kind: str, max_rows: int) -> tuple[pd.DataFrame
     Y = frame[chosen].to_numpy(dtype=float)
     if kind == "labels":
         level = rng.choice([0.5, 0.8, 0.93], len(chosen))
-        Y = (Y > [np.quantile(own, each) for own, each in zip(Y.T, level, strict=True)]).astype(int)
+        Y = ([np.quantile(own, each) for own, each in zip(Y.T, level, strict=True)] < Y).astype(int)
         share = np.minimum(Y.mean(axis=0), 1 - Y.mean(axis=0))
         Y = Y[:, share >= _LEAST_SHARE_OF_LABEL]
     X = frame.drop(columns=list(dict.fromkeys([*chosen, "target"])))

@@ -146,7 +146,7 @@ def test_missing_labels_are_refused_with_their_column(table: Any) -> None:
     X, Y = table
     target = pd.DataFrame(np.array(["no", "yes"])[Y], columns=["rain", "wind", "snow", "sun"]).astype(object)
     target.loc[7, "snow"] = None
-    with pytest.raises(InvalidInput, match="column 'snow' of y: .*row 7 is missing"):
+    with pytest.raises(InvalidInput, match=r"column 'snow' of y: .*row 7 is missing"):
         GradientBoostingClassifier(**SETTINGS).fit(X, target)
 
 
@@ -306,7 +306,8 @@ def test_categories_and_offsets_serve_all_labels() -> None:
     target = np.column_stack([number % 2, number > 20])
     model = GradientBoostingClassifier(random_state=0, n_folds=2).fit({"town": town}, target)
     assert (model.predict({"town": town}) == target).mean() > 0.97
-    assert model.statistics_ is not None and len(model.statistics_.features) == 2
+    assert model.statistics_ is not None
+    assert len(model.statistics_.features) == 2
 
     offset = np.where(target == 1, 30.0, -30.0)
     X = rng.normal(size=(900, 2))
@@ -348,7 +349,7 @@ def test_a_loss_of_ones_own_learns_every_label(table: Any) -> None:
     own = CustomLoss(
         lambda y, score: np.logaddexp(0, score) - y * score,
         lambda y, score: 1 / (1 + np.exp(-score)) - y,
-        lambda y, score: 1 / (1 + np.exp(-score)) / (1 + np.exp(score)),
+        lambda _, score: 1 / (1 + np.exp(-score)) / (1 + np.exp(score)),
     )
     for strategy in STRATEGIES:
         settings = {**SETTINGS, "multi_strategy": strategy}

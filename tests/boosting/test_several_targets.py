@@ -363,10 +363,7 @@ def test_the_losses_of_an_eval_set_are_means_over_targets(loss: str, strategy: s
 
     def losses_of(rows: slice, predicted: AnyArray) -> list[float]:
         raw = own.link(predicted) if loss != "cross_entropy" else np.log(predicted / (1 - predicted))
-        if isinstance(own, Huber):
-            own_rows = [own.bind(y, None, 1).loss for y in Y[:400].T]
-        else:
-            own_rows = [own] * 3
+        own_rows = [own.bind(y, None, 1).loss for y in Y[:400].T] if isinstance(own, Huber) else [own] * 3
         return [
             float(np.mean(each.values(y, r[:, None])))
             for each, y, r in zip(own_rows, Y[rows].T, raw.T, strict=True)

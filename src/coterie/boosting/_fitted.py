@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from coterie._engine import Forest
 from coterie._storage import Fitted, expect
 from coterie._value_types import (

@@ -15,11 +15,12 @@ def check_labels(classes: Sequence[AnyArray]) -> None:
     for place, own in enumerate(classes):
         if len(own) > 2:
             raise InvalidInput.expecting(
-                f"column {place} of y holds {len(own)} classes, {in_short(own.tolist())}, and y has {len(classes)} columns",
+                f"column {place} of y holds {len(own)} classes, {in_short(own.tolist())}, and y has {len(classes)} "
+                "columns",
                 "two classes in each of several columns",
                 "y",
                 len(own),
-                hint="Fit a model for each column, or a RandomForestClassifier, which takes several targets of many classes.",
+                hint="Fit a model for each column, or a RandomForestClassifier, which takes targets of many classes.",
             )
 
 

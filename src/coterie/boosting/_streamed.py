@@ -10,7 +10,7 @@ from coterie.boosting.plan import Plan
 from coterie.data.streaming.scan import Scan
 from coterie.data.streaming.survey import TargetSettings, Watch
 from coterie.data.streaming.training import prepare_scan
-from coterie.errors import InvalidInput, InvalidParameter
+from coterie.errors import InvalidParameter
 from coterie.fitting.estimator import FitRun
 from coterie.fitting.monitor import FitEvent, active_monitors, emit
 from coterie.metrics import scorer_of

@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 
 from coterie._documentation import documented
-from coterie._params import ArrayLike, MappingLike, OneOf, Params, Real, is_auto
+from coterie._params import ArrayLike, MappingLike, OneOf, Params, Real
 from coterie._storage import Fitted, storable_estimator
 from coterie._typing import (
     AnyArray,
@@ -46,9 +46,9 @@ from coterie.losses import (
     loss_for_classes,
     loss_for_numbers,
 )
-from coterie.losses.single_class import SingleClass
 from coterie.losses.quantile import Quantile
 from coterie.losses.several import LossOfEach
+from coterie.losses.single_class import SingleClass
 from coterie.members.intervals import interval_of_residuals
 from coterie.members.prediction_sets import SetMethod, check_alpha, prediction_sets, set_threshold
 from coterie.members.votes import Votes
@@ -342,7 +342,8 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     def decision_function(self, X: Any, *, offset: Any = None, n_rounds: int | None = None) -> FloatArray:
         """Scores before the link: for log loss the log odds of the second class, or one score per class.
 
-        Several labels have a column each, which is 0 for a label of one class. `n_rounds`: use only the trees of the first rounds.
+        Several labels have a column each, which is 0 for a label of one class. `n_rounds`: use only the trees of the
+        first rounds.
         """
         return self._margins(self._raw_scores(X, offset, n_rounds))
 

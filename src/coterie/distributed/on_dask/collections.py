@@ -164,7 +164,7 @@ def _example(method: Any, model: Any, X: Any, args: Any, options: dict[str, Any]
         found = method(model, row, *args, **options)
     if isinstance(found, list):
         raise InvalidInput(
-            f"{method.__name__} gives {len(found)} arrays, one for each target, and a lazy prediction is one collection.",
+            f"{method.__name__} gives {len(found)} arrays, one for each target, and a lazy prediction is one.",
             parameter="X",
             received=type(X).__name__,
             allowed="a table in memory",
