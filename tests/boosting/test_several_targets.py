@@ -142,6 +142,7 @@ def test_the_recipe_learns_several_targets(table: Any) -> None:
     model = GradientBoostingRegressor(random_state=0, n_folds=2).fit(X[:400], Y[:400])
 
     assert model.score(X[400:], Y[400:]) > 0.7
+    assert len(model.forest_) == 3 * model.rounds_.sum()
     assert model.oof_prediction_.shape == (400, 3)
     assert np.isfinite(model.oof_prediction_).all()
 

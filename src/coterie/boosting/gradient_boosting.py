@@ -66,7 +66,8 @@ from coterie.members.votes import Votes
         `loss="quantile"` only, where it must be given.
     multi_strategy : {"auto", "one_tree_per_target", "shared_trees"}
         Of several targets: a round grows a tree for each, or one tree for all of them, in whose leaves each target has
-        its own value. "auto" is AUTO_OF_TARGETS. Default "auto": REASON_OF_TARGETS.
+        its own value. "auto" is "one_tree_per_target", except for squared error with a number of rounds, where
+        targets share trees. Default "auto": a tree for each has the lower loss in the recipe.
 """,
         oof="oof_prediction_",
     )
@@ -257,8 +258,8 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     multi_strategy : {"auto", "one_tree_per_class", "shared_trees"}
         Of three or more classes, or several labels: a round grows a tree for each, or one tree for all of them, in
         whose leaves each has its own value. "auto" is "shared_trees" in the recipe, and "one_tree_per_class" with a
-        number of rounds AUTO_OF_LABELS. Default "auto": where trees are shared the loss is lower, and many
-        classes take less time.
+        number of rounds. Default "auto": where trees are shared the loss of classes is lower, and many classes or
+        labels take less time.
 """,
         oof="oof_proba_",
     )

@@ -292,7 +292,7 @@ def _shares_trees(
         return bool(strategy == "shared_trees")
     if n_targets > 1 and params["monotonic_cst"] is not None:
         return False
-    return recipe or (may_join and _can_join(params))
+    return recipe if task == "classification" else not recipe and may_join and _can_join(params)
 
 
 def automatic_folds(n_scores: int, most: int = EFFORTS["default"].most_folds) -> int:
