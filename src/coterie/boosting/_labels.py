@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from coterie._params import in_short
-from coterie._typing import AnyArray, FloatArray
+from coterie._typing import AnyArray
 from coterie.errors import InvalidInput
 
 
@@ -35,13 +35,6 @@ def labels_of_codes(classes: Sequence[AnyArray], codes: AnyArray) -> AnyArray:
     columns = [own[code] for own, code in zip(classes, codes.T, strict=True)]
     same_kind = len({own.dtype.kind for own in columns}) == 1
     return np.stack(columns if same_kind else [own.astype(object) for own in columns], axis=1)
-
-
-def scores_of_labels(scores: FloatArray, classes: Sequence[AnyArray]) -> FloatArray:
-    """The score of each label, shape (n_rows, n_labels); 0 for those of one class."""
-    margins = np.zeros((len(scores), len(classes)))
-    margins[:, [len(own) == 2 for own in classes]] = scores[:, : sum(len(own) == 2 for own in classes)]
-    return margins
 
 
 def outputs_of_labels(classes: Sequence[AnyArray]) -> tuple[Any, ...]:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
 
 from coterie._documentation import documented
 from coterie._params import ArrayLike, MappingLike, OneOf, Params, Real
@@ -30,7 +31,7 @@ from coterie._typing import (
 from coterie.boosting._base import BOOSTING_PARAMS, BaseGradientBoosting
 from coterie.boosting._fitted import BOOSTING_CLASSIFIER_FITTED, BOOSTING_REGRESSOR_FITTED, verify_boosting
 from coterie.boosting._init_estimator import class_scores, label_scores, number_scores
-from coterie.boosting._labels import check_labels, labels_of_codes, outputs_of_labels, scores_of_labels
+from coterie.boosting._labels import check_labels, labels_of_codes, outputs_of_labels
 from coterie.boosting._parameter_docs import boosting_texts
 from coterie.boosting._prediction import held_out_rows
 from coterie.boosting._votes import boosting_votes
@@ -152,7 +153,8 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
 
         `n_rounds`: use only the trees of the first rounds.
         """
-        predicted: FloatArray = self._loss().predictions(self._raw_scores(X, offset, n_rounds))
+        scores = self._raw_scores(X, offset, n_rounds)
+        predicted: FloatArray = self._loss().predictions(scores)
         return predicted
 
     def staged_predict(self, X: Any, *, offset: Any = None) -> Iterator[FloatArray]:
@@ -243,6 +245,11 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
             )
         level = self.quantile
         return Quantile(float(level) if np.ndim(level) == 0 else tuple(float(each) for each in level))
+
+
+def _is_of_one_target(model: Any) -> bool:
+    """Whether a classifier has a decision function: of several labels scikit-learn expects it beside a matrix only."""
+    return not isinstance(getattr(model, "classes_", None), list)
 
 
 @storable_estimator(verify=verify_boosting)
@@ -339,12 +346,12 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     ) -> None:
         self._store(locals())
 
+    @available_if(_is_of_one_target)
     @by_batches
     def decision_function(self, X: Any, *, offset: Any = None, n_rounds: int | None = None) -> FloatArray:
         """Scores before the link: for log loss the log odds of the second class, or one score per class.
 
-        Several labels have a column each, which is 0 for a label of one class. `n_rounds`: use only the trees of the
-        first rounds.
+        `n_rounds`: use only the trees of the first rounds. Several labels have probabilities only, as in forests.
         """
         return self._margins(self._raw_scores(X, offset, n_rounds))
 
@@ -370,6 +377,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         """The most probable class of each row; on a tie, the first of them. `n_rounds`: of the first rounds only."""
         return self._labels(self._raw_scores(X, offset, n_rounds))
 
+    @available_if(_is_of_one_target)
     def staged_decision_function(self, X: Any, *, offset: Any = None) -> Iterator[FloatArray]:
         """The result of `decision_function` after each round."""
         return map(self._margins, self._staged_scores(X, offset))
@@ -422,8 +430,6 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         return boosting_votes(self, X, self._start_of(X, None)[0], votes=votes, oob=oob)
 
     def _margins(self, scores: FloatArray) -> FloatArray:
-        if isinstance(self.classes_, list):
-            return scores_of_labels(scores, self.classes_)
         return scores[:, 0] if len(self.classes_) <= 2 else scores
 
     def _labels(self, scores: FloatArray) -> AnyArray:
@@ -444,11 +450,8 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         return classes[-1:], "log-odds" if self.loss == "log_loss" else "raw prediction"
 
     def _response_functions(self) -> ResponseFunctions:
-        return {
-            "predict": self._labels,
-            "predict_proba": self._probabilities,
-            "decision_function": self._margins,
-        }
+        found: dict[str, Any] = {"predict": self._labels, "predict_proba": self._probabilities}
+        return found | {"decision_function": self._margins} if _is_of_one_target(self) else found
 
     def _set_target(self, train: TrainingData) -> None:
         classes = train.target.classes
