@@ -346,7 +346,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     ) -> None:
         self._store(locals())
 
-    @available_if(_is_of_one_target)
+    @available_if(_is_of_one_target)  # type: ignore[untyped-decorator]
     @by_batches
     def decision_function(self, X: Any, *, offset: Any = None, n_rounds: int | None = None) -> FloatArray:
         """Scores before the link: for log loss the log odds of the second class, or one score per class.
@@ -377,7 +377,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         """The most probable class of each row; on a tie, the first of them. `n_rounds`: of the first rounds only."""
         return self._labels(self._raw_scores(X, offset, n_rounds))
 
-    @available_if(_is_of_one_target)
+    @available_if(_is_of_one_target)  # type: ignore[untyped-decorator]
     def staged_decision_function(self, X: Any, *, offset: Any = None) -> Iterator[FloatArray]:
         """The result of `decision_function` after each round."""
         return map(self._margins, self._staged_scores(X, offset))
