@@ -25,6 +25,7 @@ Effort: TypeAlias = Literal["quick", "default", "best"]
 Holdout: TypeAlias = Literal["random", "last_rows"]
 MaxFeatures: TypeAlias = float | Literal["sqrt", "log2"] | None
 MultiStrategy: TypeAlias = Literal["auto", "one_tree_per_class", "shared_trees"]
+MultiTargetStrategy: TypeAlias = Literal["auto", "one_tree_per_target", "shared_trees"]
 MembersKept: TypeAlias = Literal["refit", "folds"]
 NumberCriterion: TypeAlias = Literal["squared_error", "friedman_mse", "absolute_error", "poisson"]
 OnError: TypeAlias = Literal["raise", "drop"]

@@ -15,7 +15,7 @@ from coterie import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
 )
-from coterie.losses import CustomLoss, Quantile, loss_for_classes, loss_for_targets
+from coterie.losses import CustomLoss, Quantile, loss_for_classes, loss_for_numbers
 from tests.helpers.anyboost_cases import NUMBERS, TWO, N, X
 from tests.naive.functional_descent import anyboost
 from tests.naive.stump_votes import adaboost, best_stump
@@ -109,7 +109,7 @@ def test_it_is_its_pseudo_code(choice: str, start: float) -> None:
         gradient=lambda y, score: loss.gradients(y, score[:, None])[:, 0],
         baseline=start,
     )
-    loss = loss_for_targets(choice).on_rows(y, None)
+    loss = loss_for_numbers(choice).on_rows(y, None)
     settings: dict[str, Any] = {"n_estimators": 6, "learning_rate": 0.5}
     model = AnyBoostRegressor(DecisionTreeRegressor(max_depth=2), loss=own, **settings).fit(X, y)
     twin = anyboost(

@@ -185,11 +185,10 @@ def test_what_lines_cannot_do_is_refused(choice: dict[str, Any], message: str) -
         boosted(**choice).fit(TABLE, Y)
 
 
-def test_several_targets_are_refused() -> None:
-    with pytest.raises(InvalidParameter, match=r"linear_leaves=True .*several targets: y has 2 columns"):
-        boosted().fit(TABLE, np.column_stack([Y, Y]))
-    with pytest.raises(InvalidInput, match="one model per column"):
-        boosted().fit(TABLE, [[each, each] for each in Y])
+def test_several_targets_have_lines_of_their_own() -> None:
+    model = boosted().fit(TABLE, np.column_stack([Y, -Y]))
+
+    assert all(len(model.forest_.tree(place).linear_slope) for place in range(2))
 
 
 def test_a_damaged_tree_is_refused() -> None:
@@ -327,8 +326,9 @@ def test_auto_does_without_lines_where_they_are_not_meant(choice: dict[str, Any]
     assert not any(has_lines(model).values())
 
 
-def test_auto_does_without_lines_for_several_targets() -> None:
-    model = GradientBoostingRegressor(random_state=0).fit(TABLE, np.column_stack([Y, -Y]))
+def test_auto_does_without_lines_where_gains_of_several_targets_are_added_up() -> None:
+    model = GradientBoostingRegressor(random_state=0, growth="leaf", multi_strategy="shared_trees")
+    model.fit(TABLE, np.column_stack([Y, -Y]))
 
     assert not any(has_lines(model).values())
     assert model.predict(NEW).shape == (600, 2)

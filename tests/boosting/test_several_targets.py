@@ -4,16 +4,22 @@ import pickle
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_regression
+from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression
 
-from coterie import GradientBoostingClassifier, GradientBoostingRegressor
+import coterie
+from coterie import GradientBoostingRegressor
 from coterie._typing import AnyArray
-from coterie.errors import InvalidInput, InvalidParameter
-from coterie.losses import Huber, Squared
+from coterie.errors import CoterieError, InvalidInput, InvalidParameter
+from coterie.losses import CustomLoss, Expectile, Huber, Squared, Tweedie, loss_for_numbers
+from coterie.losses.quantile import weighted_quantile
 from coterie.losses.squared_error import SquaredOfSeveral
 from tests.helpers.estimators import fingerprint
+from tests.helpers.exported import onnx_answers, treelite_answers
+from tests.naive.shared_tree import damped
 
 SETTINGS: dict[str, Any] = {"n_estimators": 30, "random_state": 0}
 
@@ -136,6 +142,7 @@ def test_the_recipe_learns_several_targets(table: Any) -> None:
     model = GradientBoostingRegressor(random_state=0, n_folds=2).fit(X[:400], Y[:400])
 
     assert model.score(X[400:], Y[400:]) > 0.7
+    assert len(model.forest_) == 3 * model.rounds_.sum()
     assert model.oof_prediction_.shape == (400, 3)
     assert np.isfinite(model.oof_prediction_).all()
 
@@ -197,21 +204,247 @@ def test_a_score_of_several_targets_may_decide(table: Any) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"loss": "poisson"}, "loss='poisson' takes one target, and y has 3 columns"),
-        ({"loss": Huber()}, "loss='huber' takes one target, and y has 3 columns"),
-        ({"loss": "quantile", "quantile": [0.1, 0.9]}, "loss='quantile' takes one target"),
-        ({"monotonic_cst": [1] + [0] * 7}, "monotonic_cst is not supported with several targets: y has 3"),
-        ({"growth": "oblivious"}, "growth='oblivious' grows symmetric trees"),
-        ({"growth": "mixed", "n_folds": 2}, "growth='mixed' grows symmetric trees"),
+        ({"loss": "poisson"}, "column 0 of y: loss='poisson' needs targets that are not negative"),
+        ({"loss": "quantile", "quantile": [0.1, 0.9]}, "predicts 2 numbers of each row, and y has 3 columns"),
+        (
+            {"monotonic_cst": [1] + [0] * 7, "multi_strategy": "shared_trees"},
+            "monotonic_cst is not supported with multi_strategy='shared_trees': y has 3 columns",
+        ),
+        ({"multi_strategy": "multi_output_tree"}, "multi_strategy='multi_output_tree'"),
+        ({"multi_strategy": "one_tree_per_class"}, "multi_strategy='one_tree_per_class'"),
     ],
 )
-def test_what_shared_trees_cannot_do_is_refused(settings: dict[str, Any], message: str, table: Any) -> None:
+def test_what_several_targets_cannot_do_is_refused(
+    settings: dict[str, Any], message: str, table: Any
+) -> None:
     X, Y = table
-    with pytest.raises(InvalidParameter, match=message):
+    with pytest.raises(CoterieError, match=message):
         GradientBoostingRegressor(**{**SETTINGS, **settings}).fit(X, Y)
 
 
-def test_a_classifier_takes_one_target(table: Any) -> None:
+def test_levels_of_one_target_have_no_trees_to_share(table: Any) -> None:
     X, Y = table
-    with pytest.raises(InvalidInput, match="y should be a 1d array"):
-        GradientBoostingClassifier(**SETTINGS).fit(X, Y > 0)
+    model = GradientBoostingRegressor(
+        **SETTINGS, loss="quantile", quantile=[0.1, 0.9], multi_strategy="shared_trees"
+    )
+    with pytest.raises(InvalidParameter, match="these are 2 levels of one"):
+        model.fit(X, Y[:, 0])
+
+
+LOG_COSH = CustomLoss(
+    value=lambda y, score: np.logaddexp(score - y, y - score),
+    gradient=lambda y, score: np.tanh(score - y),
+    hessian=lambda y, score: 1 - np.tanh(score - y) ** 2,
+)
+LOSSES: dict[str, dict[str, Any]] = {
+    "squared_error": {"loss": "squared_error"},
+    "absolute_error": {"loss": "absolute_error"},
+    "huber": {"loss": "huber"},
+    "quantile": {"loss": "quantile", "quantile": 0.8},
+    "expectile": {"loss": Expectile(0.7)},
+    "poisson": {"loss": "poisson"},
+    "gamma": {"loss": "gamma"},
+    "tweedie": {"loss": Tweedie(1.3)},
+    "cross_entropy": {"loss": "cross_entropy"},
+    "custom": {"loss": LOG_COSH},
+}
+STRATEGIES = ("one_tree_per_target", "shared_trees")
+
+
+def targets_for(loss: str, Y: AnyArray) -> AnyArray:
+    """Three targets that the loss can take, in units of their own."""
+    spread = Y / Y.std(axis=0)
+    if loss == "cross_entropy":
+        return np.asarray(1 / (1 + np.exp(-spread)))
+    if loss in ("poisson", "gamma", "tweedie"):
+        return np.asarray(np.exp(spread / 2) * [1.0, 100.0, 0.01])
+    return np.asarray(spread if loss == "custom" else Y * [1.0, 1000.0, 0.001])
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {},
+        {"subsample": 0.5, "sampling_method": "uniform", "max_features": 0.6},
+        {"growth": "oblivious", "max_depth": 3, "max_step": 0.5},
+        {"monotonic_cst": [0, 1] + [0] * 6, "l1_regularization": 0.1, "min_gain_to_split": 0.1},
+        {"warm_start": True, "dropout_rate": 0.0},
+    ],
+    ids=lambda choice: "-".join(choice) or "plain",
+)
+def test_a_tree_for_each_target_is_a_model_for_each_to_the_bit(
+    loss: str, choice: dict[str, Any], table: Any
+) -> None:
+    X, Y = table[0], targets_for(loss, table[1])
+    settings = {**SETTINGS, **LOSSES[loss], **choice, "n_estimators": 12}
+    weight = np.random.default_rng(0).integers(0, 3, len(X)).astype(float)
+    model = GradientBoostingRegressor(**settings, multi_strategy="one_tree_per_target")
+    together = model.fit(X, Y, sample_weight=weight).predict(X)
+    alone = [GradientBoostingRegressor(**settings).fit(X, y, sample_weight=weight).predict(X) for y in Y.T]
+
+    np.testing.assert_array_equal(together, np.column_stack(alone))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_loss_learns_several_targets(loss: str, strategy: str, table: Any) -> None:
+    X, Y = table[0], targets_for(loss, table[1])
+    settings = {**SETTINGS, **LOSSES[loss], "multi_strategy": strategy, "n_estimators": 80}
+    model = GradientBoostingRegressor(**settings).fit(X[:400], Y[:400])
+    predicted = model.predict(X[400:])
+
+    assert predicted.shape == (200, 3)
+    for truth, own in zip(Y[400:].T, predicted.T, strict=True):
+        assert np.corrcoef(truth, own)[0, 1] > (0.6 if strategy == "shared_trees" else 0.7)
+    if strategy == "shared_trees" and loss != "squared_error":
+        assert len(model.forest_) == 80
+        assert model.forest_.tree(0).value.shape[1] == 3
+
+
+@pytest.mark.parametrize("loss", ["absolute_error", "huber", "poisson", "custom"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"n_folds": 3, "growth": "mixed", "early_stopping": True},
+        {"subsample": 0.5, "sampling_method": "gradient_based"},
+        {"dropout_rate": 0.3},
+        {"early_stopping": True, "refit": True},
+        {"init": LinearRegression()},
+    ],
+    ids=lambda choice: "-".join(choice),
+)
+def test_threads_do_not_change_a_model_of_any_loss(
+    loss: str, strategy: str, choice: dict[str, Any], table: Any
+) -> None:
+    X, Y = np.nan_to_num(table[0]), targets_for(loss, table[1])
+    if "init" in choice and loss == "poisson":
+        choice = {"init": DummyRegressor()}
+    settings = {**SETTINGS, **LOSSES[loss], **choice, "multi_strategy": strategy, "n_estimators": 10}
+    models = [GradientBoostingRegressor(**settings, n_jobs=n_jobs).fit(X, Y) for n_jobs in (1, 3)]
+
+    np.testing.assert_array_equal(models[0].predict(X), models[1].predict(X))
+
+
+@pytest.mark.parametrize("loss", ["absolute_error", "huber", "poisson", "expectile"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_warm_start_is_one_longer_fit_of_any_loss(loss: str, strategy: str, table: Any) -> None:
+    X, Y = table[0], targets_for(loss, table[1])
+    settings = {**SETTINGS, **LOSSES[loss], "multi_strategy": strategy}
+    model = GradientBoostingRegressor(**settings | {"n_estimators": 6}, warm_start=True).fit(X, Y)
+    model.set_params(n_estimators=30).fit(X, Y)
+
+    assert fingerprint(model) == fingerprint(GradientBoostingRegressor(**settings).fit(X, Y))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("loss", ["absolute_error", "huber", "expectile"])
+def test_no_target_dominates_by_its_unit_in_any_loss(loss: str, strategy: str, table: Any) -> None:
+    X, Y = table
+    units = np.array([1.0, 2.0**20, 2.0**-30])
+    settings = {**SETTINGS, **LOSSES[loss], "multi_strategy": strategy, "early_stopping": True}
+    small = GradientBoostingRegressor(**settings).fit(X, Y)
+    large = GradientBoostingRegressor(**settings).fit(X, Y * units)
+
+    np.testing.assert_array_equal(large.predict(X), small.predict(X) * units)
+    np.testing.assert_allclose(large.validation_losses_, small.validation_losses_, rtol=1e-12)
+    assert small.validation_losses_[-1] < 1
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_losses_of_an_eval_set_are_means_over_targets(loss: str, strategy: str, table: Any) -> None:
+    X, Y = table[0], targets_for(loss, table[1])
+    settings = {**SETTINGS, **LOSSES[loss], "multi_strategy": strategy, "n_estimators": 12}
+    model = GradientBoostingRegressor(**settings).fit(X[:400], Y[:400], eval_set=(X[400:], Y[400:]))
+    if strategy == "shared_trees" and loss == "squared_error":
+        return  # in units of spreads, as other tests know
+    own = loss_for_numbers(model._loss_of_one())
+
+    def losses_of(rows: slice, predicted: AnyArray) -> list[float]:
+        raw = own.link(predicted) if loss != "cross_entropy" else np.log(predicted / (1 - predicted))
+        own_rows = [own.bind(y, None, 1).loss for y in Y[:400].T] if isinstance(own, Huber) else [own] * 3
+        return [
+            float(np.mean(each.values(y, r[:, None])))
+            for each, y, r in zip(own_rows, Y[rows].T, raw.T, strict=True)
+        ]
+
+    expected = np.array(losses_of(slice(400, None), model.predict(X[400:])))
+    if own.is_in_units_of_the_target:
+        constant = np.tile(model.baseline_, (400, 1))
+        expected /= losses_of(slice(0, 400), constant)
+    assert model.validation_losses_[-1] == pytest.approx(expected.mean(), rel=1e-5)
+
+
+def by_leaf(model: Any, X: AnyArray) -> list[AnyArray]:
+    """The rows of each leaf of a model of one tree: those of the same raw predictions."""
+    raw = model._raw_scores(X, None)
+    return [np.flatnonzero((raw == own).all(axis=1)) for own in np.unique(raw, axis=0)]
+
+
+@pytest.mark.parametrize("loss", ["expectile", "poisson", "gamma", "absolute_error", "quantile"])
+def test_the_values_of_a_shared_tree_are_those_of_the_naive_twin(loss: str, table: Any) -> None:
+    X, Y = table[0], targets_for(loss, table[1])
+    settings = {**SETTINGS, **LOSSES[loss], "multi_strategy": "shared_trees"}
+    model = GradientBoostingRegressor(**settings | {"n_estimators": 1, "learning_rate": 1.0}).fit(X, Y)
+    own = loss_for_numbers(model._loss_of_one())
+    raw = model._raw_scores(X, None) - model.baseline_
+    leaves = by_leaf(model, X)
+
+    assert len(leaves) > 5
+    for rows in leaves:
+        for target in range(3):
+            y, start = Y[rows, target], np.full(len(rows), model.baseline_[target])
+            if loss in ("absolute_error", "quantile"):
+                level = 0.5 if loss == "absolute_error" else 0.8
+                expected = weighted_quantile(y - start, None, level)
+            else:
+                step = -own.gradient(y, start).sum() / own.hessian(y, start).sum()
+                expected = damped(step, 1.0) if loss in ("poisson", "gamma") else step
+            unit = np.abs(Y[:, target]).max()
+            np.testing.assert_allclose(raw[rows, target], expected, atol=2e-6 * unit, rtol=1e-4)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_models_of_any_loss_are_explained_saved_and_exported(
+    strategy: str, table: Any, tmp_path: Any
+) -> None:
+    X, Y = table
+    for loss in ("absolute_error", "poisson"):
+        target = targets_for(loss, Y)
+        model = GradientBoostingRegressor(**SETTINGS, loss=loss, multi_strategy=strategy).fit(X, target)
+        found = model.explain(X[:20])
+        raw = found.values.sum(axis=1) + found.base_values
+        np.testing.assert_allclose(
+            np.exp(raw) if loss == "poisson" else raw, model.predict(X[:20]), rtol=1e-5
+        )
+        coterie.save(model, tmp_path / f"{loss}.coterie")
+        np.testing.assert_array_equal(coterie.load(tmp_path / f"{loss}.coterie").predict(X), model.predict(X))
+        np.testing.assert_allclose(onnx_answers(model, X)["prediction"], model.predict(X), rtol=1e-9)
+        np.testing.assert_allclose(treelite_answers(model, X)[:, :, 0], model.predict(X), rtol=1e-4)
+
+
+def test_constraints_leave_targets_apart_unless_told_otherwise(table: Any) -> None:
+    X, Y = table
+    cst = [1] + [0] * 7
+    model = GradientBoostingRegressor(**SETTINGS, monotonic_cst=cst).fit(X, Y)
+    alone = [GradientBoostingRegressor(**SETTINGS, monotonic_cst=cst).fit(X, y).predict(X) for y in Y.T]
+
+    np.testing.assert_array_equal(model.predict(X), np.column_stack(alone))
+
+
+def test_symmetric_trees_and_lines_serve_targets_of_squared_error(table: Any) -> None:
+    X, Y = table
+    for choice in ({"growth": "oblivious", "max_depth": 4}, {"linear_leaves": True}):
+        model = GradientBoostingRegressor(**SETTINGS, **choice).fit(X, Y)
+        assert model.score(X, Y) > 0.5
+        assert model.forest_.n_outputs == 3
+
+
+def test_a_missing_target_is_refused_with_its_column(table: Any) -> None:
+    X, Y = table
+    frame = pd.DataFrame(Y, columns=["power", "heat", "dust"])
+    frame.loc[17, "heat"] = np.nan
+    with pytest.raises(InvalidInput, match="The first one of column 'heat' of y is in row 17"):
+        GradientBoostingRegressor(**SETTINGS).fit(X, frame)

@@ -26,6 +26,7 @@ STOPS = {"n_estimators": 30, "n_iter_no_change": 3, "random_state": 0}
 def table(seed: int, n_rows: int) -> pd.DataFrame:
     frame = mixed_table(seed, n_rows)
     frame["two"] = np.where(frame["number"] > 3, "yes", "no")
+    frame["other"] = np.where(np.arange(n_rows) % 3 == 0, "no", frame["two"])
     frame["amount"] = np.exp(frame["number"] / 4)
     frame["share"] = 1 / (1 + frame["amount"])
     return frame
@@ -90,6 +91,23 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
     "focal": (GradientBoostingClassifier(loss="focal", **FEW), "two", ()),
     "numbers": (GradientBoostingRegressor(**FEW), "number", ("sample_weight", "offset")),
     "several targets": (GradientBoostingRegressor(**FEW), ["number", "amount"], ("sample_weight",)),
+    **{
+        f"several targets, {loss}, {strategy}": (
+            GradientBoostingRegressor(loss=loss, multi_strategy=strategy, **FEW),
+            ["number", "amount"],
+            ("sample_weight",),
+        )
+        for loss in ("huber", "absolute_error")
+        for strategy in ("one_tree_per_target", "shared_trees")
+    },
+    **{
+        f"several labels, {strategy}": (
+            GradientBoostingClassifier(multi_strategy=strategy, class_weight="balanced", n_folds=2, **FEW),
+            ["two", "other"],
+            ("sample_weight",),
+        )
+        for strategy in ("one_tree_per_class", "shared_trees")
+    },
     **{
         loss: (GradientBoostingRegressor(loss=loss, **FEW), target, ("sample_weight",))
         for loss, target in {

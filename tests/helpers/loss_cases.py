@@ -14,7 +14,7 @@ from coterie.losses import (
     Quantile,
     Tweedie,
     loss_for_classes,
-    loss_for_targets,
+    loss_for_numbers,
     registered_losses,
 )
 
@@ -43,7 +43,7 @@ class LossCase:
     def loss(self) -> Any:
         """The loss for the task."""
         return (
-            loss_for_classes(self.given, self.n_classes) if self.n_classes else loss_for_targets(self.given)
+            loss_for_classes(self.given, self.n_classes) if self.n_classes else loss_for_numbers(self.given)
         )
 
     def targets(self, n_rows: int, seed: int = 0) -> Any:

@@ -26,7 +26,7 @@ from coterie.losses import (
     RegressionLoss,
     Squared,
     Tweedie,
-    loss_for_targets,
+    loss_for_numbers,
     loss_names,
 )
 from coterie.losses.quantile import weighted_quantile
@@ -101,7 +101,7 @@ def test_gradients_are_those_of_the_value(choice: RegressionLoss, weight: Any) -
 def test_every_name_has_its_loss() -> None:
     assert {choice.name for choice in CHOICES} == set(loss_names("regression"))
     for name in loss_names("regression"):
-        assert loss_for_targets(name).name == name
+        assert loss_for_numbers(name).name == name
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from coterie.losses import (
     LossFor,
     RegressionLoss,
     loss_for_classes,
-    loss_for_targets,
+    loss_for_numbers,
 )
 from coterie.trees.growth_rules import unit_of
 
@@ -192,7 +192,7 @@ class AnyBoostRegressor(RegressorMixin, BaseAnyBoost):
         return map(self._loss().predictions, self._staged_scores(X))
 
     def _loss(self) -> RegressionLoss:
-        return loss_for_targets(self.loss)
+        return loss_for_numbers(self.loss)
 
     def _set_target(self, train: TrainingData) -> None:
         self._unit = unit_of(train.target.values) if self._loss().is_in_units_of_the_target else 1.0

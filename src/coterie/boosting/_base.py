@@ -35,7 +35,7 @@ from coterie.boosting._streamed import prepare_streamed, with_features
 from coterie.boosting._training import BoostingData, BoostingFit, TrainedBoosting, train
 from coterie.boosting._tree_sum import boosting_features, boosting_split_counts, boosting_tree_sum
 from coterie.boosting.forest_rounds import n_trees_of
-from coterie.boosting.plan import EFFORTS, Plan, make_plan, takes_several_targets
+from coterie.boosting.plan import EFFORTS, Plan, make_plan
 from coterie.data.encoding import Encoded
 from coterie.data.groups import read_groups
 from coterie.data.holdout import rows_held_out
@@ -117,6 +117,7 @@ class BaseGradientBoosting(Estimator):
 
     PARAMS: ClassVar[Params] = BOOSTING_PARAMS
     _takes_any_table = True
+    _takes_several_targets: ClassVar[bool] = True
     _task: ClassVar[Task]
     FITTED: ClassVar[Fitted] = BOOSTING_FITTED
 
@@ -124,7 +125,7 @@ class BaseGradientBoosting(Estimator):
     _set_target: Callable[[TrainingData], None]  # the classes, or the number of outputs
     _decoded: Callable[[AnyArray], AnyArray]  # the target as the user gave it
     _set_held_out: Callable[[FloatArray], None]  # predictions for rows held out, from raw predictions
-    _loss: Callable[[], Any]  # before it has seen data
+    _loss: Callable[[], Any]  # before it has seen data, with a part for each of several targets
     _n_outputs: Callable[[], int]  # raw predictions per row; 0 if there is nothing to learn
     _init_scores: RawPredictor
 
@@ -210,8 +211,9 @@ class BaseGradientBoosting(Estimator):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, offset: Any, groups: Any) -> BoostingData:
         """Read and check what was given."""
-        several = self._task == "regression" and takes_several_targets(self.linear_leaves, y)
-        train = prepare_training(self, X, y, sample_weight, task=self._task, multi_output=several)
+        train = prepare_training(
+            self, X, y, sample_weight, task=self._task, multi_output=self._takes_several_targets
+        )
         self._set_target(train)
         own_groups = None if groups is None else read_groups(groups, train.n_rows)
         return BoostingData(X, train, self._read_offset(offset, train.n_rows), own_groups)
@@ -226,7 +228,8 @@ class BaseGradientBoosting(Estimator):
             self._task,
             n_rows=data.n_rows,
             n_outputs=self._n_outputs(),
-            several_targets=data.train.target.values.ndim > 1,
+            n_targets=data.train.target.n_outputs,
+            may_join=self._joint_loss(data.train.target.n_outputs) is not None,
             has_eval_set=has_eval_set,
         )
         if self.dropout_rate > 0:
@@ -249,7 +252,8 @@ class BaseGradientBoosting(Estimator):
         if data.streamed is not None:
             data = with_features(self, data, plan)
         if plan.target_statistics != "none" and data.train.encoded.n_levels.any():
-            n_classes = len(getattr(self, "classes_", ()))
+            several = data.train.target.n_outputs > 1
+            n_classes = 0 if several else len(getattr(self, "classes_", ()))
             self.statistics_ = learned_statistics(plan.target_statistics, data.train, n_classes)
         read = {
             name: read_eval_set(own, self, data.train, needs_offset=data.offset is not None)
@@ -291,7 +295,7 @@ class BaseGradientBoosting(Estimator):
         return BoostingFit(
             data,
             plan,
-            self._loss(),
+            self._joint_loss(data.train.target.n_outputs) if plan.joint else self._loss(),
             self._n_outputs(),
             run.seed,
             run.n_threads,
@@ -303,6 +307,10 @@ class BaseGradientBoosting(Estimator):
             metric=shown_metric(self.scoring) if isinstance(self.scoring, str) else None,
             publish=run.publish_measures if run.is_watched else None,
         )
+
+    def _joint_loss(self, n_targets: int) -> Any:
+        """One loss of all targets, for trees that gain for all of them at once; None if there is none."""
+        return None
 
     def _scorer(self, X: Any, target: AnyArray, weight: FloatArray | None) -> RoundScorer:
         return RoundScorer(self, X, self._decoded(target), weight)

@@ -18,7 +18,7 @@ import coterie._engine as _engine
 from coterie._params import spawn_seeds
 from coterie._typing import FloatArray
 from coterie.boosting._prediction import add_scores
-from coterie.boosting._trainer import Booster, units_of
+from coterie.boosting._trainer import Booster
 from coterie.errors import InvalidParameter
 
 
@@ -79,7 +79,7 @@ class DroppingBooster(Booster):
             for output, tree in enumerate(self.rounds[number]):
                 forest.add(tree.scaled(weight), output)
         added = add_scores(forest, np.zeros(loss.n_outputs), self.encoded, self._n_threads)
-        return np.asarray(added / units_of(loss))
+        return np.asarray(added / loss.units)
 
 
 def dart_weights(n_dropped: int, learning_rate: float) -> tuple[float, float]:

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from coterie._engine import Forest
 from coterie._storage import Fitted, expect
 from coterie._value_types import (
@@ -21,7 +19,7 @@ from coterie._value_types import (
 )
 from coterie.data.target_statistics import TargetStatistics
 from coterie.fitting.estimator import FitSignature
-from coterie.fitting.fitted_state import PRUNED_FITTED, TABLE_FITTED, require, verify_columns
+from coterie.fitting.fitted_state import PRUNED_FITTED, TABLE_FITTED, class_counts, require, verify_columns
 from coterie.members.intervals import CalibrationRows
 
 BOOSTING_FITTED: Fitted = {
@@ -46,8 +44,8 @@ BOOSTING_FITTED: Fitted = {
 }
 BOOSTING_CLASSIFIER_FITTED: Fitted = {
     **BOOSTING_FITTED,
-    "classes_": LABELS,
-    "oof_proba_": FLOATS,
+    "classes_": LABELS | list_of(LABELS),
+    "oof_proba_": FLOATS | list_of(FLOATS),
 }
 BOOSTING_REGRESSOR_FITTED: Fitted = {**BOOSTING_FITTED, "n_outputs_": COUNT, "oof_prediction_": FLOATS}
 
@@ -79,9 +77,7 @@ def verify_boosting(model: Any) -> None:
         )
     n_outputs = model.forest_.n_outputs
     expect(max(1, model.baseline_.size) == n_outputs, f"has {n_outputs} outputs and another baseline")
-    if isinstance(held.get("classes_"), np.ndarray):
-        n_classes = len(model.classes_)
-        expect(
-            n_outputs == (1 if n_classes <= 2 else n_classes),
-            "has another number of outputs than its classes",
-        )
+    if "classes_" in held:
+        numbers = class_counts(model)
+        of_each = [n_classes if n_classes > 2 else n_classes - 1 for n_classes in numbers]
+        expect(n_outputs == max(1, sum(of_each)), "has another number of outputs than its classes")

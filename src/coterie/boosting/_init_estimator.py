@@ -1,5 +1,6 @@
 """`init=`: another model whose predictions boosting starts from."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -115,6 +116,45 @@ def class_scores(
         received=model,
         allowed="a classifier with predict_proba or decision_function",
     )
+
+
+def label_scores(model: Any, X: Any, n_rows: int, *, loss: Any, classes: Sequence[AnyArray]) -> FloatArray:
+    """Raw predictions of several labels, from a list of probabilities or from those of the second classes."""
+    if not hasattr(model, "predict_proba"):
+        raise InvalidParameter(
+            f"init={in_short(model)} must implement predict_proba, because y has {len(classes)} columns.",
+            parameter="init",
+            received=model,
+            allowed="a classifier of several labels with predict_proba",
+        )
+    given = call_user_model("init", model, "predict", lambda: model.predict_proba(X))
+    if not isinstance(given, list):
+        seconds = finite_floats("init", model, "predict_proba", given)
+        if seconds.shape != (n_rows, len(classes)):
+            raise InvalidInput(
+                f"predict_proba of init={in_short(model)} has the shape {seconds.shape} for {len(classes)} columns of "
+                f"y; expected ({n_rows}, {len(classes)}), or a list of arrays."
+            )
+        given = [np.column_stack([1 - second, second]) for second in seconds.T]
+        known = list(classes)
+    else:
+        known = list(model.classes_)
+    parts = []
+    for part, own, own_classes, wanted in zip(loss.parts, given, known, classes, strict=True):
+        if part.n_outputs == 0:
+            continue
+        shares = finite_floats("init", model, "predict_proba", own)
+        scores = part.link(columns_by_class(shares, np.asarray(own_classes), wanted))
+        if scores is None:
+            raise InvalidParameter(
+                f"init={in_short(model)} gives probabilities of several labels, and the inverse_link of the loss is "
+                "one that scores cannot be found from.",
+                parameter="init",
+                received=model,
+                allowed="None, or a loss without an inverse_link",
+            )
+        parts.append(scores)
+    return np.concatenate(parts, axis=1)
 
 
 def _by_class(given: FloatArray, model: Any, classes: AnyArray, n_rows: int) -> FloatArray:

@@ -184,7 +184,7 @@ _SHARED = """\
 
 
 _OWN_ATTRIBUTES = {
-    "oof_proba_": "    classes_ : array of the labels\n",
+    "oof_proba_": "    classes_ : array of the classes, or a list of them for several labels\n",
     "oof_prediction_": "    n_outputs_ : int\n        Targets of each row.\n",
 }
 

@@ -4,15 +4,13 @@ import time
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from coterie._params import in_short, is_auto
 from coterie.boosting._training import BoostingData
-from coterie.boosting.plan import Plan, takes_several_targets
+from coterie.boosting.plan import Plan
 from coterie.data.streaming.scan import Scan
 from coterie.data.streaming.survey import TargetSettings, Watch
 from coterie.data.streaming.training import prepare_scan
-from coterie.errors import InvalidInput, InvalidParameter
+from coterie.errors import InvalidParameter
 from coterie.fitting.estimator import FitRun
 from coterie.fitting.monitor import FitEvent, active_monitors, emit
 from coterie.metrics import scorer_of
@@ -28,15 +26,6 @@ def prepare_streamed(estimator: Any, run: FitRun, scan: Scan, given: dict[str, A
     settings = TargetSettings(
         estimator._task, type(estimator).__name__, getattr(estimator, "class_weight", None)
     )
-    if len(scan.roles.target) > 1 and estimator._task == "classification":
-        raise InvalidInput.expecting(
-            f"target={in_short(list(scan.roles.target))} names several columns",
-            "one for classes",
-            "target",
-            scan,
-        )
-    if len(scan.roles.target) > 1:
-        takes_several_targets(estimator.linear_leaves, np.empty((0, len(scan.roles.target))))
     train, streamed = prepare_scan(estimator, scan, settings, run.seed, _row_events(run))
     estimator._set_target(train)
     offset = estimator._read_offset(streamed.offset, train.n_rows)

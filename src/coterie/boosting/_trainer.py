@@ -12,7 +12,7 @@ are exhausted. Where rounds draw rows, features or noise, the next draw may find
 
 import math
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -51,6 +51,7 @@ class Booster:
     Parameters
     ----------
     encoded : the features, as the matrix has them.
+    growers : of each output, or one that grows trees for all of them.
     part : the rows to learn from, and those to measure on.
     seed : the first of the numbers that the trees take as seeds; the engine hashes them.
     linear_leaves : whether the grower makes lines, for which it needs the features themselves beside the matrix.
@@ -63,7 +64,7 @@ class Booster:
     def __init__(
         self,
         loss: BoundLoss,
-        grower: Any,
+        growers: Sequence[Any],
         *,
         encoded: Encoded,
         part: Part,
@@ -82,7 +83,7 @@ class Booster:
         self.exhausted_after: int | None = None  # rounds, the last of which found nothing
         self._varied = varied or shared_trees
         self._shared_trees = shared_trees
-        self._grower = grower
+        self._growers, self._grower = growers, growers[0]
         self.part_rows = part.rows
         self._rows = part.rows
         self._seed = seed
@@ -103,9 +104,10 @@ class Booster:
 
     def _next_round(self) -> list[Any]:
         loss, number = self.loss, len(self.rounds)
-        if not self._shared_trees:
+        is_known = self._known is not None and number < len(self._known)
+        if not self._shared_trees or is_known:
             loss.begin_round()
-        if self._known is not None and number < len(self._known):
+        if self._known is not None and is_known:
             return self._known.repeat(number, loss.scores)
         if loss.joint_units is not None:
             return self._joint_trees()
@@ -114,13 +116,15 @@ class Booster:
         trees = []
         for output in range(loss.n_outputs):
             gradient, hessian = loss.derivatives(output)
-            seed = (self._seed + number * loss.n_outputs + output) % 2**64
-            tree = self._grower.grow(
+            grower = self._growers[output]
+            drawn = number if loss.is_separate else number * loss.n_outputs + output
+            seed = (self._seed + drawn) % 2**64
+            tree = grower.grow(
                 gradient, hessian, self._rows, seed, *self._sampling, *self._values, **self._nobody
             )
             if refined := loss.leaf_quantile(output):
-                self._grower.set_quantile_values(tree, refined.residual, refined.weight, refined.level)
-            self._grower.add_predictions(loss.scores[output])
+                grower.set_quantile_values(tree, refined.residual, refined.weight, refined.level)
+            grower.add_predictions(loss.scores[output])
             trees.append(tree)
         return trees
 
@@ -139,14 +143,17 @@ class Booster:
         """Splits that serve all outputs, with values that are each output's own."""
         loss = self.loss
         seed = (self._seed + len(self.rounds)) % 2**64
-        direction = random_direction(seed, loss.n_outputs)
+        direction = random_direction(seed, loss.n_outputs, centred=loss.is_relative)
         splits = self._grower.grow_splits(
             *loss.direction_derivatives(direction), self._rows, seed, *self._sampling, **self._nobody
         )
         trees = []
-        for output in range(loss.n_outputs):
-            trees.append(self._grower.tree_for(splits, *loss.derivatives(output), *self._values))
+        for output, unit in enumerate((loss.units / loss.scale).tolist()):
+            tree = self._grower.tree_for(splits, *loss.derivatives(output), *self._values)
+            if refined := loss.leaf_quantile(output):
+                self._grower.set_quantile_values(tree, refined.residual, refined.weight, refined.level)
             self._grower.add_predictions(loss.scores[output])
+            trees.append(tree if unit == 1 else tree.scaled(unit))
         has_lines = any(len(tree.linear_first_term) for tree in trees)
         return trees if has_lines else [_engine.Tree.joined(trees)]
 
@@ -158,10 +165,10 @@ class Booster:
         """Give the trees their final leaf values; no round comes after that."""
 
 
-def random_direction(seed: int, n_outputs: int) -> Float32Array:
-    """What each output counts in the splits of a tree that serves all: normal numbers, zero on average."""
+def random_direction(seed: int, n_outputs: int, *, centred: bool) -> Float32Array:
+    """What each output counts in the splits of a tree that serves all: normal numbers, zero on average if `centred`."""
     drawn = np.random.Generator(np.random.PCG64(seed)).standard_normal(n_outputs)
-    return np.asarray(drawn - drawn.mean(), dtype=np.float32)
+    return np.asarray(drawn - drawn.mean() if centred else drawn, dtype=np.float32)
 
 
 def splits(trees: list[Any]) -> bool:
@@ -177,11 +184,6 @@ def up_to_last_split(rounds: list[list[Any]]) -> list[list[Any]]:
     """
     n_rounds = max((number for number, trees in enumerate(rounds, 1) if splits(trees)), default=0)
     return rounds[:n_rounds]
-
-
-def units_of(loss: BoundLoss) -> FloatArray:
-    """What a score of the loop's is worth in the user's units, for each output."""
-    return np.full(loss.n_outputs, loss.scale) if loss.joint_units is None else loss.joint_units
 
 
 @dataclass(frozen=True)

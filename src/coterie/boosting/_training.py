@@ -39,12 +39,11 @@ from coterie.boosting._trainer import (
     OnRound,
     Part,
     Trainer,
-    units_of,
     up_to_last_split,
 )
 from coterie.boosting.plan import Plan, Policy, grow_options, n_bins_of, rounds_vary, sampling_of
 from coterie.data.encoding import Encoded, take_rows
-from coterie.data.holdout import fold_numbers, holdout_rows, last_rows
+from coterie.data.holdout import fold_numbers, holdout_rows, last_rows, strata
 from coterie.data.parts import rows_of
 from coterie.data.prepare import TrainingData
 from coterie.data.streaming.training import StreamedTable
@@ -248,7 +247,7 @@ def divide_rows(
     if wants_last:
         learn, aside = last_rows(len(kept), validation_fraction)
         return [_part(kept, learn, aside)] * plan.n_folds
-    codes = train.target.values[kept] if train.target.task == "classification" else None
+    codes = strata(train.target.values[kept]) if train.target.task == "classification" else None
     own_groups = None if groups is None else np.unique(groups[kept], return_inverse=True)[1]
     if plan.n_folds > 1:
         fold = fold_numbers(len(kept), plan.n_folds, seed, codes, own_groups)
@@ -329,23 +328,30 @@ def _make_boosters(
             init_score = fit.init.init_score(init[-1], data.offset)
         loss = fit.loss.bind(train.target.values, data.weight_of(part.rows), threads_each, init_score)
         policy = plan.policies[number % len(plan.policies)]
-        options = grow_options(
+        options_of = partial(
+            grow_options,
             plan,
             policy,
-            loss,
-            train,
+            train=train,
             made_from=data.statistics.features if data.statistics else (),
             lines_by_default=fit.loss.linear_leaves,
         )
+
+        def make_grower(
+            own: BoundLoss, matrix: Any = matrix, options_of: Callable[[BoundLoss], Any] = options_of
+        ) -> Any:
+            return _grower(matrix, options_of(own), own, threads_each)
+
+        options = options_of(loss)
         sampling = sampling_of(plan.sampling_method, plan.subsample, len(part.rows) or data.n_rows)
         varied = rounds_vary(options, sampling, policy) or plan.params["dropout_rate"] > 0
         seen = None
         if known:
             rounds = known[number] if varied else up_to_last_split(known[number])
-            seen = ReplayedRounds(rounds, encoded, units=units_of(loss), n_threads=threads_each)
+            seen = ReplayedRounds(rounds, encoded, units=loss.units, n_threads=threads_each)
         booster = (fit.booster or _booster_class(plan, policy, threads_each))(
             loss,
-            _grower(matrix, options, loss, threads_each),
+            growers_of_outputs(loss, policy, make_grower),
             encoded=encoded,
             part=part,
             seed=fit.seed + number * 2**40,  # further than any booster's trees reach
@@ -369,6 +375,16 @@ def _booster_class(plan: Plan, policy: Policy, n_threads: int) -> Callable[..., 
         learning_rate=policy.learning_rate,
         n_threads=n_threads,
     )
+
+
+def growers_of_outputs(loss: BoundLoss, policy: Policy, make: Callable[[BoundLoss], Any]) -> list[Any]:
+    """The grower of each output, made for its loss; outputs with units of their own share it if these are the same."""
+    if policy.shared_trees or loss.joint_units is not None or loss.n_outputs == 0:
+        return [make(loss)]
+    own = [loss.of_output(output) for output in range(loss.n_outputs)]
+    made = {each.scale: each for each in own}
+    growers = {scale: make(each) for scale, each in made.items()}
+    return [growers[each.scale] for each in own]
 
 
 def _grower(matrix: Any, options: Any, loss: BoundLoss, n_threads: int) -> Any:

@@ -28,6 +28,15 @@ def boosting_tree_sum(model: Any) -> TreeSum:
             hint="Fit it with init=None.",
         )
     has_classes = hasattr(model, "classes_")
+    if has_classes and isinstance(model.classes_, list):
+        raise InvalidInput(
+            f"This {type(model).__name__} was fitted to {len(model.classes_)} labels at once, which no other format is "
+            "written for.",
+            parameter="model",
+            received=len(model.classes_),
+            allowed="a model of one target of classes",
+            hint="Fit a model of each label and export these, or save the model with coterie.save.",
+        )
     return TreeSum(
         type(model).__name__,
         readings_of(model.schema_, model.encoder_, model.statistics_),

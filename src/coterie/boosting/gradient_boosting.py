@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
 
 from coterie._documentation import documented
-from coterie._params import ArrayLike, MappingLike, OneOf, Params, Real, is_auto
+from coterie._params import ArrayLike, MappingLike, OneOf, Params, Real
 from coterie._storage import Fitted, storable_estimator
 from coterie._typing import (
     AnyArray,
@@ -22,13 +23,15 @@ from coterie._typing import (
     Holdout,
     InteractionConstraints,
     MultiStrategy,
+    MultiTargetStrategy,
     SamplingMethod,
     TargetStatistics,
     UnknownCategory,
 )
 from coterie.boosting._base import BOOSTING_PARAMS, BaseGradientBoosting
 from coterie.boosting._fitted import BOOSTING_CLASSIFIER_FITTED, BOOSTING_REGRESSOR_FITTED, verify_boosting
-from coterie.boosting._init_estimator import class_scores, number_scores
+from coterie.boosting._init_estimator import class_scores, label_scores, number_scores
+from coterie.boosting._labels import check_labels, labels_of_codes, outputs_of_labels
 from coterie.boosting._parameter_docs import boosting_texts
 from coterie.boosting._prediction import held_out_rows
 from coterie.boosting._votes import boosting_votes
@@ -38,14 +41,15 @@ from coterie.errors import InvalidInput, InvalidParameter
 from coterie.explain.tree_models import class_outputs
 from coterie.fitting.scoring import ResponseFunctions
 from coterie.losses import (
-    BoundLoss,
     Loss,
     LossFor,
     RegressionLoss,
     loss_for_classes,
-    loss_for_targets,
+    loss_for_numbers,
 )
 from coterie.losses.quantile import Quantile
+from coterie.losses.several import LossOfEach
+from coterie.losses.single_class import SingleClass
 from coterie.members.intervals import interval_of_residuals
 from coterie.members.prediction_sets import SetMethod, check_alpha, prediction_sets, set_threshold
 from coterie.members.votes import Votes
@@ -59,8 +63,12 @@ from coterie.members.votes import Votes
         What is minimised, and so what is predicted: the mean for "squared_error", the default of nearly everyone.
         Default "squared_error": it estimates the mean, or probabilities, and is the least noisy to optimise.
     quantile : float, sequence of floats or None
-        The level or levels of loss="quantile". Default None: it counts with `loss="quantile"` only, where it must be
-        given.
+        The level or levels of loss="quantile"; of several targets one level. Default None: it counts with
+        `loss="quantile"` only, where it must be given.
+    multi_strategy : {"auto", "one_tree_per_target", "shared_trees"}
+        Of several targets: a round grows a tree for each, or one tree for all of them, in whose leaves each target has
+        its own value. "auto" is "one_tree_per_target", except for squared error with a number of rounds, where
+        targets share trees. Default "auto": a tree for each has the lower loss in the recipe.
 """,
         oof="oof_prediction_",
     )
@@ -83,6 +91,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         "loss": [LossFor("regression")],
         "quantile": [Real(0, 1, closed="neither"), ArrayLike(), None],
         **BOOSTING_PARAMS,
+        "multi_strategy": [OneOf("auto", "one_tree_per_target", "shared_trees")],
     }
 
     def __init__(
@@ -122,6 +131,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         unknown_category: UnknownCategory = "missing",
         target_statistics: TargetStatistics = "auto",
         init: Any = None,
+        multi_strategy: MultiTargetStrategy = "auto",
         early_stopping: bool | Auto = "auto",
         holdout: Holdout = "random",
         validation_fraction: float = 0.1,
@@ -144,7 +154,8 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         `n_rounds`: use only the trees of the first rounds.
         """
         scores = self._raw_scores(X, offset, n_rounds)
-        return self._loss().predictions(scores)
+        predicted: FloatArray = self._loss().predictions(scores)
+        return predicted
 
     def staged_predict(self, X: Any, *, offset: Any = None) -> Iterator[FloatArray]:
         """The result of `predict` after each round."""
@@ -205,20 +216,23 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         return outputs, "prediction" if is_prediction else "raw prediction"
 
     def _n_outputs(self) -> int:
-        return self._loss().n_outputs
+        n_outputs: int = self._loss().n_outputs
+        return n_outputs
 
     def _init_scores(self, model: Any, X: Any, n_rows: int) -> FloatArray:
         return number_scores(model, X, n_rows, loss=self._loss())
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = (
-            is_auto(self.linear_leaves) or not self.linear_leaves
-        )  # lines serve one
+        tags.target_tags.multi_output = self._takes_several_targets
         return tags
 
-    def _loss(self) -> RegressionLoss:
-        return loss_for_targets(self._loss_of_one(), self.n_outputs_)
+    def _loss(self) -> Any:
+        loss = loss_for_numbers(self._loss_of_one())
+        return loss if self.n_outputs_ == 1 else LossOfEach((loss,) * self.n_outputs_)
+
+    def _joint_loss(self, n_targets: int) -> RegressionLoss | None:
+        return None if n_targets == 1 else loss_for_numbers(self._loss_of_one()).joint(n_targets)
 
     def _loss_of_one(self) -> str | Loss:
         if self.quantile is None:
@@ -233,19 +247,26 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         return Quantile(float(level) if np.ndim(level) == 0 else tuple(float(each) for each in level))
 
 
+def _is_of_one_target(model: Any) -> bool:
+    """Whether a classifier has a decision function: of several labels scikit-learn expects it beside a matrix only."""
+    return not isinstance(getattr(model, "classes_", None), list)
+
+
 @storable_estimator(verify=verify_boosting)
 @documented(
     boosting_texts(
         own="""\
     loss : str or Loss
         What is minimised. Default "log_loss": its scores are probabilities that can be believed.
-    class_weight : mapping, "balanced" or None
-        Weights of the classes, times the weights of the rows. Default None: weights distort probabilities; for
+    class_weight : mapping, "balanced", list of them or None
+        Weights of the classes, times the weights of the rows; of several labels one for each, whose product counts.
+        Default None: weights distort probabilities; for
         decisions about rare classes tune a threshold first.
     multi_strategy : {"auto", "one_tree_per_class", "shared_trees"}
-        Of three or more classes: a round grows a tree for each, or one tree for all of them, in whose leaves each
-        class has its own value. "auto" is "shared_trees" in the recipe, and "one_tree_per_class" with a number of
-        rounds. Default "auto": where trees are shared the loss is lower, and many classes take less time.
+        Of three or more classes, or several labels: a round grows a tree for each, or one tree for all of them, in
+        whose leaves each has its own value. "auto" is "shared_trees" in the recipe, and "one_tree_per_class" with a
+        number of rounds. Default "auto": where trees are shared the loss of classes is lower, and many classes or
+        labels take less time.
 """,
         oof="oof_proba_",
     )
@@ -269,7 +290,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         "loss": [LossFor("binary")],
         **BOOSTING_PARAMS,
         "multi_strategy": [OneOf("auto", "one_tree_per_class", "shared_trees")],
-        "class_weight": [MappingLike(), OneOf("balanced"), None],
+        "class_weight": [MappingLike(), OneOf("balanced"), ArrayLike(), None],
     }
 
     def __init__(
@@ -325,35 +346,43 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     ) -> None:
         self._store(locals())
 
+    @available_if(_is_of_one_target)  # type: ignore[untyped-decorator]
     @by_batches
     def decision_function(self, X: Any, *, offset: Any = None, n_rounds: int | None = None) -> FloatArray:
         """Scores before the link: for log loss the log odds of the second class, or one score per class.
 
-        `n_rounds`: use only the trees of the first rounds.
+        `n_rounds`: use only the trees of the first rounds. Several labels have probabilities only, as in forests.
         """
         return self._margins(self._raw_scores(X, offset, n_rounds))
 
     @by_batches
-    def predict_proba(self, X: Any, *, offset: Any = None, n_rounds: int | None = None) -> FloatArray:
-        """The probability of each class, in the order of `classes_`. `n_rounds`: use only the first rounds."""
+    def predict_proba(
+        self, X: Any, *, offset: Any = None, n_rounds: int | None = None
+    ) -> FloatArray | list[FloatArray]:
+        """The probability of each class, in the order of `classes_`; of several labels a list, as forests have it.
+
+        `n_rounds`: use only the first rounds.
+        """
         return self._probabilities(self._raw_scores(X, offset, n_rounds))
 
     @by_batches
-    def predict_log_proba(self, X: Any, *, offset: Any = None) -> FloatArray:
+    def predict_log_proba(self, X: Any, *, offset: Any = None) -> FloatArray | list[FloatArray]:
         """The logarithm of `predict_proba`."""
+        shares = self.predict_proba(X, offset=offset)
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X, offset=offset))
+            return [np.log(own) for own in shares] if isinstance(shares, list) else np.log(shares)
 
     @by_batches
     def predict(self, X: Any, *, offset: Any = None, n_rounds: int | None = None) -> AnyArray:
         """The most probable class of each row; on a tie, the first of them. `n_rounds`: of the first rounds only."""
         return self._labels(self._raw_scores(X, offset, n_rounds))
 
+    @available_if(_is_of_one_target)  # type: ignore[untyped-decorator]
     def staged_decision_function(self, X: Any, *, offset: Any = None) -> Iterator[FloatArray]:
         """The result of `decision_function` after each round."""
         return map(self._margins, self._staged_scores(X, offset))
 
-    def staged_predict_proba(self, X: Any, *, offset: Any = None) -> Iterator[FloatArray]:
+    def staged_predict_proba(self, X: Any, *, offset: Any = None) -> Iterator[FloatArray | list[FloatArray]]:
         """The result of `predict_proba` after each round."""
         return map(self._probabilities, self._staged_scores(X, offset))
 
@@ -388,78 +417,87 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         (2019) for "threshold".
         """
         check_alpha(alpha)
+        self._refuse_several("predict_set")
         rows = held_out_rows(self, "predict_set")
-        threshold = set_threshold(self.oof_proba_[rows.rows], rows.truth, rows.weight, alpha, method)
-        return prediction_sets(self.predict_proba(X, offset=offset), threshold, method)
+        threshold = set_threshold(
+            np.asarray(self.oof_proba_)[rows.rows], rows.truth, rows.weight, alpha, method
+        )
+        return prediction_sets(np.asarray(self.predict_proba(X, offset=offset)), threshold, method)
 
     def votes(self, X: Any, *, votes: str = "hard", oob: bool = False) -> Votes:
         """The scores as votes, of which margins are made: no row can have a larger sum. Only hard votes exist."""
+        self._refuse_several("votes")
         return boosting_votes(self, X, self._start_of(X, None)[0], votes=votes, oob=oob)
 
     def _margins(self, scores: FloatArray) -> FloatArray:
         return scores[:, 0] if len(self.classes_) <= 2 else scores
 
     def _labels(self, scores: FloatArray) -> AnyArray:
-        one = len(self.classes_) == 1
-        chosen = np.zeros(len(scores), np.intp) if one else self._loss().most_probable(scores)
-        return np.asarray(self.classes_[chosen])
+        return self._decoded(self._loss().most_probable(scores))
 
-    def _probabilities(self, scores: FloatArray) -> FloatArray:
-        return np.ones((len(scores), 1)) if len(self.classes_) == 1 else self._loss().probabilities(scores)
+    def _probabilities(self, scores: FloatArray) -> FloatArray | list[FloatArray]:
+        found: FloatArray | list[FloatArray] = self._loss().probabilities(scores)
+        return found
 
     def _explained_outputs(self) -> tuple[tuple[Any, ...], str]:
+        if isinstance(self.classes_, list):
+            return outputs_of_labels(
+                self.classes_
+            ), "log-odds" if self.loss == "log_loss" else "raw prediction"
         classes = class_outputs(self.classes_)
         if self.forest_.n_outputs > 1:
             return classes, "raw prediction"
         return classes[-1:], "log-odds" if self.loss == "log_loss" else "raw prediction"
 
     def _response_functions(self) -> ResponseFunctions:
-        return {
-            "predict": self._labels,
-            "predict_proba": self._probabilities,
-            "decision_function": self._margins,
-        }
+        found: dict[str, Any] = {"predict": self._labels, "predict_proba": self._probabilities}
+        return found | {"decision_function": self._margins} if _is_of_one_target(self) else found
 
     def _set_target(self, train: TrainingData) -> None:
-        self.classes_: AnyArray = np.asarray(train.target.classes)
+        classes = train.target.classes
+        assert classes is not None
+        if isinstance(classes, list):
+            check_labels(classes)
+        self.classes_: AnyArray | list[AnyArray] = classes
 
     def _decoded(self, target: AnyArray) -> AnyArray:
+        if isinstance(self.classes_, list):
+            return labels_of_codes(self.classes_, target)
         return np.asarray(self.classes_[target])
 
     def _set_held_out(self, scores: FloatArray) -> None:
-        self.oof_proba_: FloatArray = self._probabilities(scores)
+        self.oof_proba_: FloatArray | list[FloatArray] = self._probabilities(scores)
 
     def _loss(self) -> Any:
-        return _OneClass() if len(self.classes_) == 1 else loss_for_classes(self.loss, len(self.classes_))
+        if isinstance(self.classes_, list):
+            return LossOfEach(tuple(_loss_of(self.loss, own) for own in self.classes_))
+        return _loss_of(self.loss, self.classes_)
 
     def _n_outputs(self) -> int:
-        n_classes = len(self.classes_)
-        return n_classes if n_classes > 2 else n_classes - 1
+        n_outputs: int = self._loss().n_outputs
+        return n_outputs
 
     def _init_scores(self, model: Any, X: Any, n_rows: int) -> FloatArray:
+        if isinstance(self.classes_, list):
+            return label_scores(model, X, n_rows, loss=self._loss(), classes=self.classes_)
         return class_scores(model, X, n_rows, loss=self._loss(), classes=self.classes_)
 
+    def _refuse_several(self, what: str) -> None:
+        if isinstance(getattr(self, "classes_", None), list):
+            raise InvalidInput(
+                f"{what} is about one target, and this model was fitted to {len(self.classes_)}.",
+                parameter="y",
+                received=len(self.classes_),
+                allowed="one column",
+                hint="Fit a model of each.",
+            )
 
-class _OneClass:
-    """The loss where there is nothing to learn: every row has the same class."""
-
-    linear_leaves = False
-
-    def bind(self, codes: AnyArray, *_: Any) -> "_NothingToLearn":
-        return _NothingToLearn(len(codes))
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = self._takes_several_targets
+        tags.target_tags.multi_output = self._takes_several_targets
+        return tags
 
 
-class _NothingToLearn(BoundLoss):
-    by_row = ("scores",)
-    n_outputs = 0
-    scale = 1.0
-
-    def __init__(self, n_rows: int) -> None:
-        self.baseline = np.zeros(1)
-        self.scores = np.zeros((0, n_rows), dtype=np.float32)
-
-    def derivatives(self, output: int) -> Any:
-        raise AssertionError("there is no output to learn")
-
-    def mean_value(self, y: AnyArray, raw: FloatArray, weight: FloatArray | None) -> float:
-        return 0.0
+def _loss_of(loss: str | Loss, classes: AnyArray) -> Any:
+    return SingleClass() if len(classes) == 1 else loss_for_classes(loss, len(classes))

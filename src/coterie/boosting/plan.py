@@ -39,7 +39,7 @@ class Policy:
     min_samples_leaf: int
     l2: float
     linear_leaves: bool
-    shared_trees: bool = False  # one tree's splits for all classes
+    shared_trees: bool = False  # one tree's splits for all outputs, found along directions over them
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,7 @@ class Plan:
     target_statistics: str
     fewer_bins: bool = True  # on tables of few rows
     unit_free: bool = False  # whether limits of gains are about gradients that have no unit
+    joint: bool = False  # whether a split gains the sum of what it gains for every target
 
 
 _EXACT: dict[str, Any] = {
@@ -140,20 +141,27 @@ def make_plan(
     *,
     n_rows: int,
     n_outputs: int = 1,
-    several_targets: bool = False,
+    n_targets: int = 1,
+    may_join: bool = False,
     has_eval_set: bool = False,
 ) -> Plan:
-    """The plan of one fit on so many rows, with so many trees in a round; those of several targets share splits."""
+    """The plan of one fit on so many rows, with so many scores in a row, of one target or of several.
+
+    `may_join`: whether the loss of all targets knows what a split gains for all of them together.
+    """
     recipe = is_auto(params["n_estimators"]) and n_rows >= _ROWS_FOR_RECIPE
     effort = _effort_of(params)
-    defaults = _recipe_for(params, effort, n_rows, max(1, n_outputs)) if recipe else _EXACT
+    shared = _shares_trees(params, task, n_outputs, n_targets, recipe=recipe, may_join=may_join)
+    trees_of_a_round = 1 if shared else max(1, n_outputs)
+    defaults = _recipe_for(params, effort, n_rows, max(1, n_outputs), trees_of_a_round) if recipe else _EXACT
 
     def resolved(name: str) -> Any:
         return defaults[name] if is_auto(params[name]) else params[name]
 
     n_folds, growth = int(resolved("n_folds")), resolved("growth")
-    if several_targets:
-        growth = _growth_of_shared_trees(params["growth"])
+    joint = shared and may_join and _can_join(params)
+    if joint:
+        growth = "leaf" if is_auto(params["growth"]) else params["growth"]
     if growth == "mixed" and n_folds == 1:
         if not is_auto(params["growth"]):
             raise InvalidParameter(
@@ -173,7 +181,7 @@ def make_plan(
         params=params,
         task=task,
         policies=tuple(
-            _policy(params, task, each, effort if recipe else None, n_outputs)
+            _policy(params, task, each, effort if recipe else None, n_outputs, shared=shared and not joint)
             for each in (["leaf", "oblivious"] if growth == "mixed" else [growth])
         ),
         max_rounds=int(resolved("n_estimators")),
@@ -185,6 +193,7 @@ def make_plan(
         subsample=params["subsample"] if params["sampling_method"] == "bayesian" else resolved("subsample"),
         sampling_method=resolved("sampling_method"),
         target_statistics=resolved("target_statistics"),
+        joint=joint,
     )
 
 
@@ -203,23 +212,19 @@ def _effort_of(params: Mapping[str, Any]) -> EffortSettings:
     return EFFORTS[effort]
 
 
-def _growth_of_shared_trees(given: str) -> str:
-    if given in ("oblivious", "mixed"):
-        raise InvalidParameter(
-            f"growth={given!r} grows symmetric trees, which serve one target only, and y has several columns.",
-            parameter="growth",
-            received=given,
-            allowed="'leaf' or 'level'",
-            hint="Choose 'leaf' or 'level', or fit one model per column.",
-        )
-    return "leaf" if is_auto(given) else given
+def _can_join(params: Mapping[str, Any]) -> bool:
+    """Whether trees are requested that a split for the sum of gains serves: without lines, and not symmetric."""
+    return params["growth"] in ("auto", "leaf", "level") and params["linear_leaves"] is not True
 
 
 def _recipe_for(
-    params: Mapping[str, Any], effort: EffortSettings, n_rows: int, n_outputs: int
+    params: Mapping[str, Any],
+    effort: EffortSettings,
+    n_rows: int,
+    n_outputs: int,
+    trees_of_a_round: int,
 ) -> dict[str, Any]:
     """The part of the recipe that depends on the size of the table, the effort, and the steps if they are given."""
-    trees_of_a_round = 1 if _shares_trees(params, n_outputs, recipe=True) else n_outputs
     n_rounds = min(_MOST_ROUNDS, max(400, 10 * _MOST_ROUNDS // trees_of_a_round))
     steps_are_ours = is_auto(params["learning_rate"])
     if not steps_are_ours:
@@ -236,11 +241,16 @@ def _recipe_for(
 
 
 def _policy(
-    params: Mapping[str, Any], task: Task, growth: str, effort: EffortSettings | None, n_outputs: int
+    params: Mapping[str, Any],
+    task: Task,
+    growth: str,
+    effort: EffortSettings | None,
+    n_outputs: int,
+    *,
+    shared: bool,
 ) -> Policy:
     """How trees of one kind grow, by the recipe if there is an effort to follow it with."""
     defaults = _EXACT_POLICY
-    shared = _shares_trees(params, n_outputs, recipe=effort is not None)
     if effort is not None:
         defaults = _RECIPE_POLICIES[growth]
         defaults = defaults | {
@@ -264,10 +274,25 @@ def _policy(
     )
 
 
-def _shares_trees(params: Mapping[str, Any], n_outputs: int, *, recipe: bool) -> bool:
-    """Whether one tree's splits serve all classes; two classes have one score, and regressors no such choice."""
+def _shares_trees(
+    params: Mapping[str, Any], task: Task, n_outputs: int, n_targets: int, *, recipe: bool, may_join: bool
+) -> bool:
+    """Whether one tree's splits serve all classes, labels or targets; two classes have one score."""
     strategy = params.get("multi_strategy", "one_tree_per_class")
-    return n_outputs > 1 and (strategy == "shared_trees" or (recipe and is_auto(strategy)))
+    if n_outputs < 2 or (task == "regression" and n_targets == 1):
+        if n_outputs > 1 and strategy == "shared_trees":
+            raise InvalidParameter(
+                f"multi_strategy='shared_trees' is about several targets, and these are {n_outputs} levels of one.",
+                parameter="multi_strategy",
+                received=strategy,
+                allowed="'auto' or 'one_tree_per_target'",
+            )
+        return False
+    if not is_auto(strategy):
+        return bool(strategy == "shared_trees")
+    if n_targets > 1 and params["monotonic_cst"] is not None:
+        return False
+    return recipe if task == "classification" else not recipe and may_join and _can_join(params)
 
 
 def automatic_folds(n_scores: int, most: int = EFFORTS["default"].most_folds) -> int:
@@ -373,7 +398,7 @@ def grow_options(
     options.value_unit = loss.scale
     encoded = train.encoded
     if params["monotonic_cst"] is not None:
-        _check_monotone(plan, loss)
+        _check_monotone(plan, policy, loss)
         monotone = monotone_of(params["monotonic_cst"], train.schema, encoded.n_levels > 0).tolist()
         options.monotone = monotone + [0] * len(made_from)
     if params["interaction_cst"] is not None:
@@ -382,8 +407,8 @@ def grow_options(
     return options
 
 
-def _check_monotone(plan: Plan, loss: BoundLoss) -> None:
-    if plan.task == "classification" and loss.n_outputs > 1:
+def _check_monotone(plan: Plan, policy: Policy, loss: BoundLoss) -> None:
+    if loss.is_relative:
         raise InvalidParameter(
             f"monotonic_cst is not supported with multiclass classification: y has {loss.n_outputs} classes, and "
             "constraints on the score of each would not order the probabilities.",
@@ -392,14 +417,14 @@ def _check_monotone(plan: Plan, loss: BoundLoss) -> None:
             allowed="None",
             hint="Fit one class against the rest.",
         )
-    if loss.joint_units is not None:
+    if loss.joint_units is not None or policy.shared_trees:
+        apart = "one_tree_per_class" if plan.task == "classification" else "one_tree_per_target"
         raise InvalidParameter(
-            f"monotonic_cst is not supported with several targets: y has {loss.n_outputs} columns, and their trees "
-            "are shared.",
+            f"monotonic_cst is not supported with multi_strategy='shared_trees': y has {loss.n_outputs} columns, and "
+            "a split that all of them share is along no score in particular.",
             parameter="monotonic_cst",
             received=plan.params["monotonic_cst"],
-            allowed="None",
-            hint="Fit one model per column.",
+            allowed=f"None, or multi_strategy='auto' or '{apart}'",
         )
 
 
@@ -440,23 +465,6 @@ def rounds_vary(options: Any, sampling: tuple[Any, float], policy: Policy) -> bo
     return bool(drawn or options.split_noise > 0)
 
 
-def takes_several_targets(linear_leaves: bool | str, y: Any) -> bool:
-    """Whether y may have several columns; with lines it may not, and a y that shows its shape is refused here."""
-    if is_auto(linear_leaves) or not linear_leaves:
-        return True
-    shape: Any = getattr(y, "shape", ())
-    if len(shape) == 2 and shape[1] > 1:
-        raise InvalidParameter(
-            f"linear_leaves=True is not supported with several targets: y has {shape[1]} columns, and their trees are "
-            "shared.",
-            parameter="linear_leaves",
-            received=linear_leaves,
-            allowed="False or 'auto'",
-            hint="Fit one model per column.",
-        )
-    return False
-
-
 def _set_lines(
     options: Any, params: Mapping[str, Any], policy: Policy, loss: BoundLoss, *, lines_by_default: bool
 ) -> None:
@@ -494,8 +502,8 @@ def _objection_to_lines(params: Mapping[str, Any], loss: BoundLoss) -> str | Non
             f"is not supported with loss={params['loss']!r}: its leaf values are quantiles, and lines follow means. "
             "Set linear_leaves=False, or try loss='huber'."
         )
-    if loss.joint_units is not None:
-        return f"is not supported with several targets: y has {loss.n_outputs} columns. Fit one model per column."
+    if loss.joint_units is not None:  # others share trees along directions if lines are requested
+        return f"does not go with the sum of gains of {loss.n_outputs} targets."
     return None
 
 

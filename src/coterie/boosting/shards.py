@@ -9,6 +9,7 @@ and holds the whole model at the end.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,7 +27,6 @@ from coterie.boosting._trainer import (
     OnRound,
     Part,
     Trainer,
-    units_of,
     up_to_last_split,
 )
 from coterie.boosting._training import (
@@ -36,6 +36,7 @@ from coterie.boosting._training import (
     all_rows,
     conclude,
     divide_rows,
+    growers_of_outputs,
     held_out_predictions,
 )
 from coterie.boosting.plan import Plan, grow_options, n_bins_of, rounds_vary, sampling_of
@@ -383,19 +384,25 @@ class ShardTrainer:
         loss = own.loss
         loss.workers = self._collective
         policy = plan.policies[number % len(plan.policies)]
-        options = grow_options(
-            plan, policy, loss, shard.train, made_from=(), lines_by_default=shard.loss.linear_leaves
+        options_of = partial(
+            grow_options,
+            plan,
+            policy,
+            train=shard.train,
+            made_from=(),
+            lines_by_default=shard.loss.linear_leaves,
         )
+        options = options_of(loss)
         sampling = sampling_of(plan.sampling_method, plan.subsample, own.n_learning)
         varied = rounds_vary(options, sampling, policy)
         seen = None
         if known:
             rounds = known if varied else up_to_last_split(known)
-            seen = _ShardReplay(rounds, self._features, shard.train, units_of(loss), self._n_threads)
+            seen = _ShardReplay(rounds, self._features, shard.train, loss.units, self._n_threads)
         encoded = shard.train.encoded if self._features.encoded is None else self._features.encoded
         return Booster(
             loss,
-            self._grower(options, loss),
+            growers_of_outputs(loss, policy, lambda own: self._grower(options_of(own), own)),
             encoded=encoded,
             part=own.part,
             seed=shard.seed + number * 2**40,

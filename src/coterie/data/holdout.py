@@ -10,6 +10,8 @@ import numpy as np
 from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray
 from coterie.errors import InvalidInput
 
+_LEAST_OF_A_STRATUM = 10
+
 
 def holdout_rows(
     n_rows: int,
@@ -102,6 +104,25 @@ def fold_numbers(
     folds = np.empty(n_rows, dtype=np.int64)
     folds[order] = np.arange(n_rows) % n_folds
     return folds
+
+
+def strata(codes: AnyArray) -> AnyArray:
+    """What to divide rows by, from codes of classes: the classes, or of several labels what is often seen together.
+
+    Rows whose labels fewer than ten rows have together are one stratum.
+
+    Examples
+    --------
+    >>> strata(np.array([2, 0, 1])).tolist()
+    [2, 0, 1]
+    >>> strata(np.repeat([[0, 1], [1, 1], [1, 0]], [12, 10, 1], axis=0))[[0, 15, 22]].tolist()
+    [1, 2, 0]
+    """
+    if codes.ndim == 1:
+        return codes
+    together, counts = np.unique(codes, axis=0, return_inverse=True, return_counts=True)[1:]
+    often = counts >= _LEAST_OF_A_STRATUM
+    return np.asarray(np.where(often, np.cumsum(often), 0)[together.reshape(-1)])
 
 
 def _stratified(order: RowArray, codes: AnyArray, wanted: int) -> RowArray:

@@ -15,7 +15,7 @@ from coterie.data.levels import is_missing, is_number, label_levels
 from coterie.data.place import Place
 from coterie.data.table import check_lengths, native_numbers, number_levels
 from coterie.data.weight import class_weights_of_rows
-from coterie.errors import InvalidInput, InvalidType
+from coterie.errors import CoterieError, InvalidInput, InvalidType
 
 _ONE_DIMENSION = "a list or an array of one value for each row"
 _USE_CLASSIFIER = "Convert y to numbers, or use the classifier for labels."
@@ -74,8 +74,12 @@ def read_target(
     array = _one_or_two_dimensions(_as_array(y), multi_output=multi_output)
     check_lengths(n_rows, len(array), parameter="y")
     if task == "regression":
+        _refuse_missing_in_several(array, y)
         return Target(task, _numbers(array))
-    outputs = [_classes(output) for output in ([array] if array.ndim == 1 else array.T)]
+    if array.ndim == 1:
+        outputs = [_classes(array)]
+    else:
+        outputs = [_classes_of_column(array, y, place) for place in range(array.shape[1])]
     codes, classes = [own for own, _ in outputs], [own for _, own in outputs]
     row_weight = None if class_weight is None else class_weights_of_rows(class_weight, codes, classes, weight)
     if array.ndim == 1:
@@ -185,6 +189,43 @@ def _one_or_two_dimensions(array: AnyArray, *, multi_output: bool) -> AnyArray:
         allowed=_ONE_DIMENSION,
         hint="One value per row is expected; fit one model per column." if array.ndim == 2 else None,
     )
+
+
+def _classes_of_column(array: AnyArray, y: Any, place: int) -> tuple[AnyArray, AnyArray]:
+    try:
+        return _classes(array[:, place])
+    except CoterieError as error:
+        raise error.within(_column_name(y, place)) from error
+
+
+def _refuse_missing_in_several(array: AnyArray, y: Any) -> None:
+    """Say in which of several columns the first missing number is."""
+    if array.ndim == 1 or array.dtype.kind not in "fO":
+        return
+    for place, column in enumerate(array.T):
+        missing = (
+            np.isnan(column)
+            if column.dtype.kind == "f"
+            else np.array([is_missing(value) for value in column], dtype=bool)
+        )
+        if missing.any():
+            row, name = int(missing.argmax()), _column_name(y, place)
+            raise InvalidInput(
+                f"Input y contains NaN. The first one of {name} is in row {row}; drop the rows without a target.",
+                parameter="y",
+                received=float("nan"),
+                allowed="finite numbers",
+                row=row,
+            )
+
+
+def _column_name(y: Any, place: int) -> str:
+    """What errors call a column of y: by its name in a frame, else by its number."""
+    if not is_frame(y):
+        return f"column {place} of y"
+    import narwhals.stable.v2 as nw
+
+    return f"column {nw.from_native(y, eager_only=True).columns[place]!r} of y"
 
 
 def _numbers(array: AnyArray) -> FloatArray:

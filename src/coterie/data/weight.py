@@ -140,12 +140,34 @@ def class_weights_of_rows(
     """
     if isinstance(class_weight, str) and class_weight == "balanced_subsample":
         return None
-    parts = _one_per_output(class_weight, len(codes))
     product = np.ones(len(codes[0]))
-    for part, own_codes, own_classes in zip(parts, codes, classes, strict=True):
-        if part is not None:
-            product *= _weights_of_classes(part, own_codes, own_classes, weight)[own_codes]
+    for by_class, own_codes in zip(
+        weights_by_class(class_weight, codes, classes, weight), codes, strict=True
+    ):
+        product *= by_class[own_codes]
     return product
+
+
+def weights_by_class(
+    class_weight: ClassWeight,
+    codes: Sequence[AnyArray],
+    classes: Sequence[AnyArray],
+    weight: FloatArray | None,
+) -> list[FloatArray]:
+    """For each output, the weight of each of its classes.
+
+    Examples
+    --------
+    >>> weights_by_class([{0: 2.0}, None], [np.array([0, 1])] * 2, [np.array([0, 1])] * 2, None)
+    [array([2., 1.]), array([1., 1.])]
+    """
+    parts = _one_per_output(class_weight, len(codes))
+    return [
+        np.ones(len(own_classes))
+        if part is None
+        else _weights_of_classes(part, own_codes, own_classes, weight)
+        for part, own_codes, own_classes in zip(parts, codes, classes, strict=True)
+    ]
 
 
 def _one_per_output(class_weight: ClassWeight, n_outputs: int) -> Sequence[Any]:

@@ -66,6 +66,7 @@ class GradientBoostingMirror(Mirror, MemberSequence):
     checkpoint = None
 
     _records_curves = False  # it has those of scikit-learn
+    _takes_several_targets = False
 
     def _rounds_of_a_line(self) -> int:
         return 0
@@ -306,7 +307,7 @@ class GradientBoostingClassifier(GradientBoostingMirror, gradient_boosting.Gradi
                 f"y contains {(counts > 0).sum()} class after sample_weight trimmed classes with zero weights, while a "
                 "minimum of 2 classes are required.",
                 parameter="y",
-                received=self.classes_.tolist(),
+                received=np.asarray(self.classes_).tolist(),
                 allowed="at least two classes with weight",
             )
         if self.loss == "exponential" and len(self.classes_) > 2:

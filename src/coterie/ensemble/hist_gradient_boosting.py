@@ -47,6 +47,7 @@ class HistGradientBoostingMirror(Mirror):
     checkpoint = None
 
     _records_curves = False  # it has those of scikit-learn
+    _takes_several_targets = False
 
     def _rounds_of_a_line(self) -> int:
         return 0

@@ -154,7 +154,11 @@ def _probabilities(model: Any, raw: FloatArray, unit: str) -> FloatArray | None:
     """What raw predictions of classes are as probabilities, in the shape of the raw predictions; None for others."""
     if unit == "probability" or not hasattr(model, "classes_") or not hasattr(model, "_probabilities"):
         return None
-    proba = np.asarray(model._probabilities(raw.reshape(len(raw), -1)))
+    proba = model._probabilities(raw.reshape(len(raw), -1))
+    if isinstance(proba, list):  # of labels, those of the second class
+        seconds = np.column_stack([own[:, 1] for own in proba if own.shape[1] > 1])
+        return seconds[:, 0] if raw.ndim == 1 else seconds
+    proba = np.asarray(proba)
     return np.asarray(proba[:, -1] if raw.ndim == 1 else proba)
 
 

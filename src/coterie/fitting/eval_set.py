@@ -14,7 +14,7 @@ from coterie.data.prepare import TrainingData, prepare_prediction
 from coterie.data.streaming.gathered import gathered_rows
 from coterie.data.streaming.scan import Scan
 from coterie.data.target import read_target
-from coterie.data.weight import combined_weight, read_weight
+from coterie.data.weight import combined_weight, read_weight, weights_by_class
 from coterie.errors import CoterieError, InvalidInput, InvalidType
 
 
@@ -101,9 +101,23 @@ def read_eval_set(
             raise InvalidInput.expecting(
                 f"y has the shape {target.values.shape}", allowed, "y", target.values.shape
             )
-        if target.task == "classification":
-            values: AnyArray = _known_codes(np.asarray(target.classes)[target.values], estimator.classes_)
-            total = combined_weight(weight, _class_weight(train, values))
+        if isinstance(target.classes, list):
+            values: AnyArray = np.column_stack(
+                [
+                    _known_codes(own[codes], known, f"column {place} of y")
+                    for place, (own, codes, known) in enumerate(
+                        zip(target.classes, target.values.T, estimator.classes_, strict=True)
+                    )
+                ]
+            )
+            total = combined_weight(
+                weight, _class_weight(train, values, getattr(estimator, "class_weight", None))
+            )
+        elif target.task == "classification":
+            values = _known_codes(np.asarray(target.classes)[target.values], estimator.classes_)
+            total = combined_weight(
+                weight, _class_weight(train, values, getattr(estimator, "class_weight", None))
+            )
         else:
             values, total = target.values, weight
             estimator._loss().check_targets(values)
@@ -168,14 +182,14 @@ def _named() -> Iterator[None]:
         raise error.within("eval_set") from error
 
 
-def _known_codes(labels: AnyArray, classes: AnyArray) -> AnyArray:
+def _known_codes(labels: AnyArray, classes: AnyArray, what: str = "y") -> AnyArray:
     code_of = {label: code for code, label in enumerate(classes.tolist())}
     codes = [code_of.get(label, -1) for label in labels.tolist()]
     if -1 in codes:
         row = codes.index(-1)
         allowed = in_short(classes.tolist())
         raise InvalidInput(
-            f"y holds the label {labels.tolist()[row]!r} in row {row}, which fit has not seen; its classes are "
+            f"{what} holds the label {labels.tolist()[row]!r} in row {row}, which fit has not seen; its classes are "
             f"{allowed}.",
             parameter="y",
             received=labels.tolist()[row],
@@ -186,10 +200,16 @@ def _known_codes(labels: AnyArray, classes: AnyArray) -> AnyArray:
     return np.array(codes, dtype=np.int32)
 
 
-def _class_weight(train: TrainingData, codes: AnyArray) -> FloatArray | None:
+def _class_weight(train: TrainingData, codes: AnyArray, class_weight: Any) -> FloatArray | None:
     """What `class_weight` gave to rows of the same class in training."""
     if train.target.row_weight is None:
         return None
+    known = train.target
+    if isinstance(known.classes, list):
+        given = weights_by_class(class_weight, list(known.values.T), known.classes, train.sample_weight)
+        return np.asarray(
+            np.prod([own[code] for own, code in zip(given, codes.T, strict=True)], axis=0), dtype=np.float64
+        )
     by_class = np.zeros(int(train.target.values.max()) + 1)
     by_class[train.target.values] = train.target.row_weight
     return by_class[codes]

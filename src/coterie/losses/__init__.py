@@ -8,7 +8,7 @@ from pkgutil import iter_modules
 from typing import Any
 
 from coterie.losses.custom import CustomLoss
-from coterie.losses.loss import BoundLoss, InitScore, Loss, RowLoss, loss_for_classes, loss_for_targets
+from coterie.losses.loss import BoundLoss, InitScore, Loss, RowLoss, loss_for_classes, loss_for_numbers
 from coterie.losses.tasks import ClassificationLoss, LossFor, RegressionLoss, loss_names, registered_losses
 
 for _module in iter_modules(__path__):
@@ -26,7 +26,7 @@ __all__ = [
     "RegressionLoss",
     "RowLoss",
     "loss_for_classes",
-    "loss_for_targets",
+    "loss_for_numbers",
     "loss_names",
     "registered_losses",
     *_BY_CLASS,

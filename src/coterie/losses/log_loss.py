@@ -63,6 +63,7 @@ class BoundLogLoss(UnscaledBoundLoss):
 class BoundMultinomialLogLoss(UnscaledBoundLoss):
     """K classes: a score for each."""
 
+    is_relative = True
     by_row: ClassVar[tuple[str, ...]] = ("scores", "_weight", "_codes", "_log_sum", "_gradient", "_hessian")
 
     def __init__(

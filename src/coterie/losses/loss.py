@@ -19,7 +19,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,6 +107,8 @@ class BoundLoss(ABC):
     scale : a score of 1 is a raw prediction of so much.
     scores : of the training rows, one row per output, relative to where they begin and in units of `scale`.
     joint_units : for outputs that share their trees, the scale of each.
+    is_relative : whether a number added to all scores of a row changes nothing.
+    is_separate : whether each output is learned as if it were alone, and its trees draw what they would draw then.
     workers : those who have the other rows; None if all rows are here.
     by_row : names of the arrays whose last axis are the rows.
     """
@@ -119,6 +121,8 @@ class BoundLoss(ABC):
     scores: Float32Array
     offset: FloatArray | None = None
     joint_units: FloatArray | None = None
+    is_relative: ClassVar[bool] = False
+    is_separate: ClassVar[bool] = False
 
     def __init__(
         self, loss: RowLoss, y: AnyArray, weight: FloatArray | None, n_threads: int, init: InitScore
@@ -144,6 +148,15 @@ class BoundLoss(ABC):
             return values
         gathered = self.workers.gather(values.astype(np.float64).view(np.uint64))
         return gathered.view(np.float64).astype(values.dtype)
+
+    @property
+    def units(self) -> FloatArray:
+        """What a score of each output is worth in the user's units."""
+        return np.full(self.n_outputs, self.scale) if self.joint_units is None else self.joint_units
+
+    def of_output(self, output: int) -> "BoundLoss":
+        """What the trees of one output are grown for: its units, and whether lines serve it."""
+        return self
 
     def begin_round(self) -> None:  # noqa: B027  most losses need no look at the scores of all outputs
         """Look at the scores of all outputs, before their trees are grown."""
@@ -341,9 +354,11 @@ class Loss:
         """What exports call the inverse link; None if other formats do not have it, and the model is refused."""
         return None
 
-    def for_targets(self, n_targets: int) -> "RegressionLoss":
-        """The loss of a regressor with so many targets."""
-        raise self._refused("regression")
+    def for_numbers(self) -> "RegressionLoss":
+        """The loss of a regressor."""
+        if "regression" not in self.tasks:
+            raise self._refused("regression")
+        return cast("RegressionLoss", self)
 
     def for_classes(self, n_classes: int) -> "ClassificationLoss":
         """The loss of a classifier with so many classes."""
@@ -370,8 +385,8 @@ def check_between(loss: Loss, setting: str, value: object, low: float = 0.0, hig
     )
 
 
-def loss_for_targets(loss: str | Loss, n_targets: int = 1) -> "RegressionLoss":
-    """The loss of a regressor.
+def loss_for_numbers(loss: str | Loss) -> "RegressionLoss":
+    """The loss of a regressor, of one target.
 
     Parameters
     ----------
@@ -381,10 +396,10 @@ def loss_for_targets(loss: str | Loss, n_targets: int = 1) -> "RegressionLoss":
 
     Examples
     --------
-    >>> loss_for_targets("huber")
+    >>> loss_for_numbers("huber")
     Huber(alpha=0.9)
     """
-    return _named(loss).for_targets(n_targets)
+    return _named(loss).for_numbers()
 
 
 def loss_for_classes(loss: str | Loss, n_classes: int) -> "ClassificationLoss":

@@ -110,8 +110,8 @@ class Squared(RegressionLoss, name="squared_error"):
     def hessian(self, y: AnyArray, raw: FloatArray) -> FloatArray:
         return np.ones_like(raw)
 
-    def for_targets(self, n_targets: int) -> RegressionLoss:
-        return self if n_targets == 1 else SquaredOfSeveral(n_targets)
+    def joint(self, n_targets: int) -> RegressionLoss:
+        return SquaredOfSeveral(n_targets)
 
 
 @dataclass(frozen=True)

@@ -18,17 +18,9 @@ class RegressionLoss(Loss):
     tasks = frozenset({"regression"})
     bound: ClassVar[type[BoundLoss]] = BoundFormulas
 
-    def for_targets(self, n_targets: int) -> "RegressionLoss":
-        if n_targets == 1:
-            return self
-        raise InvalidParameter(
-            f"loss={self.name!r} takes one target, and y has {n_targets} columns.",
-            parameter="loss",
-            received=self,
-            allowed="squared_error",
-            hint="Several targets at once are learned with loss='squared_error'; for another loss fit one model per "
-            "column.",
-        )
+    def joint(self, n_targets: int) -> "RegressionLoss | None":
+        """One loss of several targets that share exact gains of splits; None if their hessians are not the same."""
+        return None
 
     def predictions(self, raw: FloatArray) -> FloatArray:
         """From raw predictions, shape (n_rows, n_outputs), to those that `predict` returns."""

@@ -144,7 +144,9 @@ def _array_part(
 
 def _columns_of(model: Any, n_columns: int) -> Any:
     classes = getattr(model, "classes_", None)
-    return list(classes) if classes is not None and len(classes) == n_columns else list(range(n_columns))
+    if isinstance(classes, np.ndarray) and len(classes) == n_columns:
+        return list(classes)
+    return list(range(n_columns))
 
 
 def _example(method: Any, model: Any, X: Any, args: Any, options: dict[str, Any]) -> AnyArray:
@@ -159,7 +161,16 @@ def _example(method: Any, model: Any, X: Any, args: Any, options: dict[str, Any]
         row = np.zeros((1, X.shape[1]), dtype=X.dtype)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return np.asarray(method(model, row, *args, **options))
+        found = method(model, row, *args, **options)
+    if isinstance(found, list):
+        raise InvalidInput(
+            f"{method.__name__} gives {len(found)} arrays, one for each target, and a lazy prediction is one.",
+            parameter="X",
+            received=type(X).__name__,
+            allowed="a table in memory",
+            hint=f"X.map_partitions(lambda part: model.{method.__name__}(part)[0]) is about the first target.",
+        )
+    return np.asarray(found)
 
 
 def _row_of(model: Any) -> Any:
