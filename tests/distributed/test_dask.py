@@ -320,7 +320,7 @@ def test_what_does_not_go_with_collections_is_refused() -> None:
 @pytest.mark.parametrize(
     "model",
     [
-        coterie.RandomForestRegressor(3),
+        coterie.IsolationForest(),
         coterie.DecisionTreeRegressor(),
         coterie.AdaBoostRegressor(n_estimators=2),
     ],

@@ -196,19 +196,12 @@ class DividedFit:
         """What the worker of these rows is given; `eval_rows` is its slice of the eval set."""
         fit = self._fit
         train = fit.data.train
-        skeleton = replace(
-            train,
-            encoded=Encoded([], n_rows, train.encoded.n_features, train.encoded.n_levels),
-            target=replace(train.target, values=train.target.values[:0], row_weight=None),
-            weight=None,
-            sample_weight=None,
-        )
         rows = slice(first_row, first_row + n_rows)
         return Shard(
             first_row,
             n_rows,
             fit.plan,
-            skeleton,
+            train.without_rows(n_rows),
             fit.loss,
             fit.n_outputs,
             fit.seed,

@@ -128,12 +128,25 @@ def survey_partition(
 def bin_partition(part: Any, rows: PartitionRows, digest: str | None, binning: Binning) -> Block:
     """The second look: bins, and the same rows as in the first."""
     encoder = binning.encoder
+    columns = encode_partition(part, rows, digest, encoder, binning.types)
     if digest is None:
-        return Block(
-            0,
-            np.empty((len(encoder.n_levels), 0), dtype=np.uint8),
-            [np.empty(0, dtype) for dtype in binning.types] if binning.keep_values else None,
-        )
+        bins = np.empty((len(encoder.n_levels), 0), dtype=np.uint8)
+        return Block(0, bins, columns if binning.keep_values else None)
+    bins = binning.mapper.bins(columns, encoder.n_levels)
+    kept = [np.ascontiguousarray(column) for column in columns] if binning.keep_values else None
+    return Block(rows.n_rows, bins, kept)
+
+
+def encode_partition(
+    part: Any,
+    rows: PartitionRows,
+    digest: str | None,
+    encoder: Encoder,
+    types: Sequence[np.dtype[Any]],
+) -> list[AnyArray]:
+    """The features of a partition, in the types of the whole table; the same rows as in the first look."""
+    if digest is None:
+        return [np.empty(0, dtype) for dtype in types]
     try:
         table = _read(part, rows)
         if _digest(table, _sample(table, rows)) != digest:
@@ -142,10 +155,7 @@ def bin_partition(part: Any, rows: PartitionRows, digest: str | None, binning: B
     except CoterieError as error:
         raise error.within(rows.where) from error
     values = encoded.values if isinstance(encoded.values, list) else list(encoded.values.T)
-    columns = [own.astype(dtype, copy=False) for own, dtype in zip(values, binning.types, strict=True)]
-    bins = binning.mapper.bins(columns, encoder.n_levels)
-    kept = [np.ascontiguousarray(column) for column in columns] if binning.keep_values else None
-    return Block(rows.n_rows, bins, kept)
+    return [own.astype(dtype, copy=False) for own, dtype in zip(values, types, strict=True)]
 
 
 def codes_of_partition(
