@@ -182,10 +182,16 @@ def shard_features(
     """The features of a member: rows [begin, end) of each of these blocks, one after the other."""
     mapper, n_levels = binning.mapper, binning.encoder.n_levels
     n_rows = sum(end - begin for _, begin, end in blocks)
-    builder = _engine.BinnedMatrixBuilder(mapper, n_rows, n_threads)
-    for block, begin, end in blocks:
-        builder.append_bins([column[begin:end] for column in block.bins], end - begin)
-    matrix = builder.finish(communicator, first_row)
+
+    def matrix_of(mapper: Any, more: list[AnyArray]) -> Any:
+        builder, first = _engine.BinnedMatrixBuilder(mapper, n_rows, n_threads), 0
+        for block, begin, end in blocks:
+            last = first + end - begin
+            bins = [column[begin:end] for column in block.bins] + [column[first:last] for column in more]
+            builder.append_bins(bins, end - begin)
+            first = last
+        return builder.finish(communicator, first_row)
+
     encoded = None
     if binning.keep_values:
         columns = [
@@ -195,7 +201,7 @@ def shard_features(
             for feature, dtype in enumerate(binning.types)
         ]
         encoded = Encoded(columns, n_rows, len(columns), n_levels)
-    return ShardFeatures(matrix, mapper, n_levels, encoded)
+    return ShardFeatures(matrix_of, mapper, n_levels, encoded)
 
 
 def _kept(block: Block) -> list[AnyArray]:

@@ -146,7 +146,7 @@ class DaskCluster:
         divide_among: Callable[[int], list[MemberRows]],
         shard_of: Callable[[MemberRows], Shard],
         known: KnownRounds,
-        n_outputs: int,
+        shape: tuple[int, int],
         *,
         watched: bool,
     ) -> DaskGang:
@@ -159,7 +159,7 @@ class DaskCluster:
             divide_among,
             shard_of,
             known,
-            n_outputs,
+            shape,
             watched=watched,
         )
 

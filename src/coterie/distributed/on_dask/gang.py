@@ -56,7 +56,7 @@ class DaskGang:
         divide_among: Callable[[int], list[MemberRows]],
         shard_of: Callable[[MemberRows], Shard],
         known: KnownRounds,
-        n_outputs: int,
+        shape: tuple[int, int],
         *,
         watched: bool,
     ) -> None:
@@ -64,7 +64,7 @@ class DaskGang:
         self._client, self._settings = client, settings
         self._blocks, self._binning = blocks, binning
         self._divide_among, self._shard_of = divide_among, shard_of
-        self._n_outputs, self._watched = n_outputs, watched
+        self._shape, self._watched = shape, watched
         self._name: str | None = None
         self._members: list[str] = []
         self._rows: list[MemberRows] = []
@@ -129,7 +129,7 @@ class DaskGang:
             raise _Lost(f"The worker {silent[0]} does not answer", silent)
         for address, theirs in opened.items():
             member.refuse_other_versions(theirs, member.versions(), address)
-        known = packed_rounds(self.known, len(self._binning.types), self._n_outputs)
+        known = packed_rounds(self.known, *self._shape)
         self._futures = []
         for address, own in zip(self._members, self._rows, strict=True):
             [shard] = self._client.scatter([self._shard_of(own)], workers=[address], hash=False)
