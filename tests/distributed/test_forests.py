@@ -1,9 +1,7 @@
 """Forests on a cluster of Dask: the bits of one process, whatever happens to its workers."""
 
-import logging
 import os
 import signal
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,10 +10,9 @@ import pytest
 
 pytest.importorskip("distributed")
 
-import dask
 import dask.array as da
 import dask.dataframe as dd
-from distributed import Client, LocalCluster
+from distributed import Client
 
 from coterie import (
     ExtraTreesRegressor,
@@ -29,37 +26,9 @@ from coterie.fitting.monitor import monitored
 from tests.helpers.errors import raised
 from tests.helpers.streamed import FEATURES, differences_of_fits, mixed_table
 
-pytestmark = pytest.mark.filterwarnings("default")  # those of Dask are its own
+pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.usefixtures("client")]  # warnings of Dask
 
 FRAME = mixed_table(0, 1200)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def client() -> Iterator[Client]:
-    """Two processes; killed ones are started again."""
-    with (
-        dask.config.set({"distributed.deploy.lost-worker-timeout": "300s"}),
-        LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,
-            memory_limit="4GB",
-        ) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
-
-
-@pytest.fixture(autouse=True)
-def _no_hang(client: Client) -> Iterator[None]:
-    """Whoever hangs says where, and ends."""
-    import faulthandler
-
-    faulthandler.dump_traceback_later(120, exit=True)
-    client.wait_for_workers(2, timeout=60)
-    yield
-    faulthandler.cancel_dump_traceback_later()
 
 
 def collections(n_partitions: int = 4, frame: pd.DataFrame = FRAME) -> Any:
@@ -114,6 +83,7 @@ def kill(client: Client, rank: int) -> None:
 
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_killed_worker_loses_its_tasks_alone(client: Client, rank: int) -> None:
+    client.wait_for_workers(3, timeout=60)
     held, killed = collections(), []
 
     def monitor(event: Any) -> bool:
