@@ -1,4 +1,4 @@
-"""A search and a stack whose fits are done by the workers of a Dask cluster: the results of one process, bit for bit."""
+"""A search and a stack whose fits are done by the workers of a Dask cluster: the results of one process."""
 
 import joblib
 import numpy as np

@@ -10,7 +10,8 @@ starts a cluster of 2 workers of one thread. The rows are made by the workers an
 
 A line of JSON for each way: seconds of the fit, seconds of the trees (the fit minus a fit of one tree), the peak memory
 of a worker in GiB (RssAnon, read every 20 ms), and a digest of predictions. The price of being distributed is the
-seconds of trees of `coterie` over those of `alone`. At 20 million rows the table takes 2.3 GB, once: a process that has it in memory, or both workers together.
+seconds of trees of `coterie` over those of `alone`. At 20 million rows the table takes 2.3 GB, once: in one process, or
+in both workers together.
 """
 
 import argparse

@@ -101,6 +101,8 @@ class BaseForest(MultiOutputMixin, Estimator):
         Parameters
         ----------
         X : data frame, Arrow table, array, sparse matrix or dict of columns
+            Or a collection of Dask, as y and sample_weight are then: the workers of its cluster grow the trees, each
+            with a copy of the table.
         y : labels of any type, or numbers, of shape (n_rows,) or (n_rows, n_outputs)
         sample_weight : array of shape (n_rows,), default=None
             How often each row counts: a row of weight 2 is drawn as two rows are, and rows of weight 0 are left out.
