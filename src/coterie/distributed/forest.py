@@ -33,7 +33,7 @@ class WorkerLimits:
     n_threads: int
 
 
-class TableSource(Protocol):
+class PartitionedTable(Protocol):
     """Where the partitions are."""
 
     def given(self) -> list[dict[str, AnyArray]]:
@@ -62,7 +62,7 @@ class TableSource(Protocol):
         """Who will grow trees."""
 
 
-def gathered_training(estimator: Any, source: TableSource) -> TrainingData:
+def gathered_training(estimator: Any, source: PartitionedTable) -> TrainingData:
     """What `prepare_training` makes of a table in memory, for one whose partitions are elsewhere."""
     given = given_rows(estimator, source.given())
     rows = given.partitions(0)

@@ -48,7 +48,7 @@ def eval_set_in_memory(eval_set: Any) -> Any:
 
 
 class DaskCluster:
-    """Partitions that Dask can compute; see `coterie.distributed.fit.Cluster`, and `forest.TableSource`."""
+    """Partitions that Dask can compute; see `coterie.distributed.fit.Cluster`, and `forest.PartitionedTable`."""
 
     def __init__(self, X: Any, given: dict[str, Any], settings: ClusterSettings) -> None:
         self._client = client_of(settings)
