@@ -60,13 +60,21 @@ def test_the_model_is_that_of_one_process(n_partitions: int) -> None:
     )
 
 
-def test_the_default_recipe_with_labels() -> None:
+def test_target_statistics() -> None:
+    given = {"n_estimators": 4, "n_folds": 2, "target_statistics": "columns", "random_state": 0}
     held = collections(3)
+    on_cluster = GradientBoostingRegressor(**given).fit(held[FEATURES], held["number"])
+    assert on_cluster.statistics_ is not None
+    check_same(on_cluster, GradientBoostingRegressor(**given).fit(FRAME[FEATURES], FRAME["number"]))
+
+
+@pytest.mark.slow
+def test_the_default_recipe_with_labels() -> None:
+    frame, columns = FRAME[:300], ["wide", "code"]
+    held = collections(3, frame)
     check_same(
-        GradientBoostingRegressor(random_state=0, effort="quick").fit(held[["wide", "code"]], held["number"]),
-        GradientBoostingRegressor(random_state=0, effort="quick").fit(
-            FRAME[["wide", "code"]], FRAME["number"]
-        ),
+        GradientBoostingRegressor(random_state=0, effort="quick").fit(held[columns], held["number"]),
+        GradientBoostingRegressor(random_state=0, effort="quick").fit(frame[columns], frame["number"]),
     )
 
 
