@@ -91,7 +91,7 @@ def check_memory(
     --------
     >>> small, large = WorkerLimits("tcp://a", 4 * 10**9, 1), WorkerLimits("tcp://b", 64 * 10**9, 16)
     >>> check_memory(1_000_000, [np.dtype("f4")] * 28, 2, [small, large])
-    >>> check_memory(20_000_000, [np.dtype("f4")] * 28, 2, [small, large])
+    >>> check_memory(20_000_000, [np.dtype("f4")] * 28, 2, [small, large])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     coterie.errors.InvalidInput: Each worker of a forest holds a copy of the table: ...
     """
