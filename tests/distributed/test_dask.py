@@ -1,13 +1,10 @@
 """Fits on a cluster of Dask: the same bits, whatever happens to its workers."""
 
 import asyncio
-import logging
 import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,12 +14,9 @@ import pytest
 
 pytest.importorskip("distributed")
 
-import dask
 import dask.array as da
 import dask.dataframe as dd
-from distributed import Client, LocalCluster
-from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import GridSearchCV
+from distributed import Client
 
 import coterie
 from coterie import GradientBoostingClassifier, GradientBoostingRegressor, cluster_settings
@@ -33,34 +27,9 @@ from coterie.fitting.monitor import monitored
 from tests.helpers.errors import raised
 from tests.helpers.streamed import FEATURES, differences_of_fits, mixed_table
 
-pytestmark = pytest.mark.filterwarnings("default")  # those of Dask are its own
+pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.usefixtures("client")]  # warnings of Dask
 
 FRAME = mixed_table(0, 1500)
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
-    """Three processes that all tests share; killed ones are started again."""
-    with (
-        # Workers may take long to come back on a busy machine.
-        dask.config.set({"distributed.deploy.lost-worker-timeout": "300s"}),
-        LocalCluster(
-            n_workers=3, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
-        ) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
-
-
-@pytest.fixture(autouse=True)
-def _no_hang(client: Client) -> Iterator[None]:
-    """Whoever hangs says where, and ends."""
-    import faulthandler
-
-    faulthandler.dump_traceback_later(150, exit=True)
-    client.wait_for_workers(2, timeout=60)  # one may be on its way back
-    yield
-    faulthandler.cancel_dump_traceback_later()
 
 
 def collections(n_partitions: int = 5, frame: pd.DataFrame = FRAME) -> Any:
@@ -88,6 +57,24 @@ def test_the_model_is_that_of_one_process(n_partitions: int) -> None:
     check_same(
         classifier().fit(held[FEATURES], held["label"], held["weight"]),
         classifier().fit(FRAME[FEATURES], FRAME["label"], FRAME["weight"]),
+    )
+
+
+def test_target_statistics() -> None:
+    given = {"n_estimators": 4, "n_folds": 2, "target_statistics": "columns", "random_state": 0}
+    held = collections(3)
+    on_cluster = GradientBoostingRegressor(**given).fit(held[FEATURES], held["number"])
+    assert on_cluster.statistics_ is not None
+    check_same(on_cluster, GradientBoostingRegressor(**given).fit(FRAME[FEATURES], FRAME["number"]))
+
+
+@pytest.mark.slow
+def test_the_default_recipe_with_labels() -> None:
+    frame, columns = FRAME[:300], ["wide", "code"]
+    held = collections(3, frame)
+    check_same(
+        GradientBoostingRegressor(random_state=0, effort="quick").fit(held[columns], held["number"]),
+        GradientBoostingRegressor(random_state=0, effort="quick").fit(frame[columns], frame["number"]),
     )
 
 
@@ -320,7 +307,7 @@ def test_what_does_not_go_with_collections_is_refused() -> None:
 @pytest.mark.parametrize(
     "model",
     [
-        coterie.RandomForestRegressor(3),
+        coterie.IsolationForest(),
         coterie.DecisionTreeRegressor(),
         coterie.AdaBoostRegressor(n_estimators=2),
     ],
@@ -349,43 +336,6 @@ def test_without_a_client_there_is_nothing_to_train_on(client: Client) -> None:
 
 def _no_client() -> Any:
     raise ValueError("No clients found")
-
-
-class LineWithTraces(LinearRegression):
-    """A line that leaves the number of the process that fitted it in a folder."""
-
-    def __init__(self, folder: str, *, fit_intercept: bool = True) -> None:
-        super().__init__(fit_intercept=fit_intercept)
-        self.folder = folder
-
-    def fit(self, X: Any, y: Any) -> Any:
-        (Path(self.folder) / str(os.getpid())).touch()
-        return super().fit(X, y)
-
-
-def ensembles(line: Any) -> dict[str, Any]:
-    return {
-        "bagging": coterie.BaggingRegressor(line, n_estimators=4, random_state=0, n_jobs=2),
-        "voting": coterie.VotingRegressor([("line", line), ("other", line)], n_jobs=2),
-        "stacking": coterie.StackingRegressor([("line", line), ("other", line)], cv=3, n_jobs=2),
-        "a search": GridSearchCV(line, {"fit_intercept": [True, False]}, cv=3, n_jobs=2),
-    }
-
-
-@pytest.mark.parametrize("kind", list(ensembles(None)))
-def test_members_are_fitted_through_joblib(client: Client, tmp_path: Path, kind: str) -> None:
-    import joblib
-
-    X, y = FRAME[["wide", "whole"]].to_numpy(), FRAME["number"].to_numpy()
-    traces = [tmp_path / name for name in ("cluster", "here")]
-    for folder in traces:
-        folder.mkdir()
-    with joblib.parallel_config("dask"):
-        on_cluster = ensembles(LineWithTraces(str(traces[0])))[kind].fit(X, y)
-    here = ensembles(LineWithTraces(str(traces[1])))[kind].fit(X, y)
-    np.testing.assert_array_equal(on_cluster.predict(X), here.predict(X))
-    processes = {int(path.name) for path in traces[0].iterdir()}
-    assert processes & set(client.run(os.getpid).values())
 
 
 @pytest.mark.slow

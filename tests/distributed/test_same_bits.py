@@ -157,6 +157,26 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
     ),
     "scoring": (GradientBoostingClassifier(early_stopping=True, scoring="accuracy", **STOPS), "label", ()),
     "folds": (GradientBoostingRegressor(n_folds=3, early_stopping=True, **STOPS), "number", ()),
+    "statistics of columns": (
+        GradientBoostingClassifier(target_statistics="columns", **FEW),
+        "label",
+        ("sample_weight",),
+    ),
+    "statistics of pairs": (GradientBoostingRegressor(target_statistics="pairs", **FEW), "number", ()),
+    "statistics of folds": (
+        GradientBoostingRegressor(
+            target_statistics="columns", n_folds=2, early_stopping=True, refit=True, **STOPS
+        ),
+        "number",
+        ("sample_weight", "groups"),
+    ),
+    "statistics and lines": (
+        GradientBoostingRegressor(
+            target_statistics="columns", linear_leaves=True, interaction_cst="pairwise", **FEW
+        ),
+        "number",
+        (),
+    ),
     "refit": (GradientBoostingRegressor(refit=True, early_stopping=True, **STOPS), "number", ()),
 }
 
@@ -168,14 +188,14 @@ def test_workers_grow_the_model_of_one(name: str) -> None:
 
 
 def test_the_default_recipe() -> None:
-    model = GradientBoostingClassifier(target_statistics="none", random_state=0)
-    check(model, "two", frame=table(3, 150), sizes=(40, 60), n_workers=2)
+    check(GradientBoostingClassifier(random_state=0), "two", frame=table(3, 150), sizes=(40, 60), n_workers=2)
 
 
 def test_an_eval_set_is_measured_by_all_workers() -> None:
     other = table(1, 300)
-    model = GradientBoostingRegressor(**STOPS)
-    check(model, "number", eval_set=(other[FEATURES], other["number"], other["weight"]))
+    for statistics in ("none", "columns"):
+        model = GradientBoostingRegressor(target_statistics=statistics, **STOPS)
+        check(model, "number", eval_set=(other[FEATURES], other["number"], other["weight"]))
 
 
 @given(
@@ -205,7 +225,18 @@ def test_any_partitions_and_workers(
 
 @pytest.mark.parametrize("faults", [(2,), (25,), (30, 15), (1, 2, 3)], ids=str)
 @pytest.mark.parametrize(
-    "name", ["several classes", "shared trees", "huber", "folds", "refit", "linear leaves", "last rows"]
+    "name",
+    [
+        "several classes",
+        "shared trees",
+        "huber",
+        "folds",
+        "refit",
+        "linear leaves",
+        "last rows",
+        "statistics of columns",
+        "statistics of folds",
+    ],
 )
 def test_a_gang_that_is_lost_goes_on_from_the_last_round(name: str, faults: tuple[int, ...]) -> None:
     model, target, roles = CASES[name]
@@ -236,7 +267,15 @@ def test_a_monitor_stops_all_workers_after_the_same_round() -> None:
     np.testing.assert_array_equal(model.predict(frame[FEATURES]), alone.predict(frame[FEATURES]))
 
 
-@pytest.mark.parametrize("given", [{}, {"refit": True, "early_stopping": True, "n_folds": 2}], ids=str)
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"refit": True, "early_stopping": True, "n_folds": 2},
+        {"target_statistics": "columns", "n_folds": 2},
+    ],
+    ids=str,
+)
 def test_a_client_that_was_interrupted_goes_on_from_its_checkpoint(tmp_path: Any, given: Any) -> None:
     from coterie.fitting.monitor import monitored
 
@@ -417,13 +456,6 @@ def test_what_a_cluster_cannot_do_is_refused(parameter: str, value: Any) -> None
     with pytest.raises(InvalidParameter) as caught:
         fitted_by_threads(model, partitions(table(0, 60), (30,), "number", ()), 2)
     assert caught.value.parameter == parameter
-
-
-def test_target_statistics_are_refused_where_there_are_categories() -> None:
-    model = GradientBoostingRegressor(n_estimators=2, target_statistics="columns")
-    with pytest.raises(InvalidParameter) as caught:
-        fitted_by_threads(model, partitions(table(0, 60), (30,), "number", ()), 2)
-    assert caught.value.parameter == "target_statistics"
 
 
 @pytest.mark.filterwarnings("ignore:y holds one class:UserWarning")

@@ -114,6 +114,20 @@ def test_a_target_that_is_no_number_in_the_last_partition(value: float, words: s
 
 
 @pytest.mark.usefixtures("no_tree")
+@pytest.mark.parametrize("name", ["sample_weight", "offset", "groups"])
+def test_what_came_with_rows_of_the_last_partition(name: str) -> None:
+    wrong: Any = {"sample_weight": -1.0, "offset": np.nan, "groups": None}[name]
+    kind = object if name == "groups" else float
+    values = pd.Series(np.ones(90), dtype=kind)
+    values[89] = wrong
+    held = dd.from_pandas(FRAME.assign(own=values), npartitions=3)
+    model = GradientBoostingRegressor(n_estimators=2, early_stopping=True, random_state=0)
+    with pytest.raises(InvalidInput) as caught:
+        model.fit(held[["a"]], held["y"], **{name: held["own"]})
+    assert caught.value.parameter == name
+
+
+@pytest.mark.usefixtures("no_tree")
 def test_a_table_without_rows() -> None:
     held = dd.from_pandas(FRAME[:0], npartitions=1)
     with pytest.raises(InvalidInput, match="no rows"):

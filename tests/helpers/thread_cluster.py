@@ -57,11 +57,11 @@ class ThreadCluster:
         divide_among: Callable[[int], list[MemberRows]],
         shard_of: Callable[[MemberRows], Shard],
         known: KnownRounds,
-        n_outputs: int,
+        shape: tuple[int, int],
         *,
         watched: bool,
     ) -> "GangOfThreads":
-        return GangOfThreads(self, divide_among, shard_of, known, n_outputs, watched)
+        return GangOfThreads(self, divide_among, shard_of, known, watched)
 
 
 class GangOfThreads:
@@ -71,12 +71,11 @@ class GangOfThreads:
         divide_among: Any,
         shard_of: Any,
         known: Any,
-        n_outputs: int,
         watched: bool,
     ) -> None:
         self.known = known
         self._cluster, self._divide_among, self._shard_of = cluster, divide_among, shard_of
-        self._n_outputs, self._watched = n_outputs, watched
+        self._watched = watched
         self._begin()
 
     def _begin(self) -> None:

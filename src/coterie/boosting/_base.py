@@ -239,22 +239,21 @@ class BaseGradientBoosting(Estimator):
     def _add_evaluation(self, data: BoostingData, plan: Plan, eval_sets: Mapping[str, Any]) -> BoostingData:
         """The same data with target statistics, and the eval sets as the model sees them; the last one decides."""
         self.statistics_ = None
-        if data.cluster is not None:
-            data.cluster.check_plan(plan)
-            if len(eval_sets) > 1:
-                raise InvalidInput.expecting(
-                    f"eval_set has {len(eval_sets)} sets, and the table is on a cluster",
-                    "one set",
-                    "eval_set",
-                    list(eval_sets),
-                    hint="Give the one that decides when to stop.",
-                )
+        if data.cluster is not None and len(eval_sets) > 1:
+            raise InvalidInput.expecting(
+                f"eval_set has {len(eval_sets)} sets, and the table is on a cluster",
+                "one set",
+                "eval_set",
+                list(eval_sets),
+                hint="Give the one that decides when to stop.",
+            )
         if data.streamed is not None:
             data = with_features(self, data, plan)
         if plan.target_statistics != "none" and data.train.encoded.n_levels.any():
             several = data.train.target.n_outputs > 1
             n_classes = 0 if several else len(getattr(self, "classes_", ()))
-            self.statistics_ = learned_statistics(plan.target_statistics, data.train, n_classes)
+            counted = data.train if data.cluster is None else data.cluster.with_levels()
+            self.statistics_ = learned_statistics(plan.target_statistics, counted, n_classes)
         read = {
             name: read_eval_set(own, self, data.train, needs_offset=data.offset is not None)
             for name, own in eval_sets.items()

@@ -63,8 +63,8 @@ _FEW_CELLS = 50_000
 class ClusterRows(Protocol):
     """A table on the workers of a cluster: `coterie.distributed`, which this package must not import."""
 
-    def check_plan(self, plan: Plan) -> None:
-        """Refuse what needs all rows in one place."""
+    def with_levels(self) -> TrainingData:
+        """The training data with the codes of nominal features, which target statistics count."""
 
     def fingerprint(self) -> str:
         """A digest of the features, for checkpoints."""

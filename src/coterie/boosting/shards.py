@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie import _engine
-from coterie._typing import AnyArray, FloatArray
+from coterie._typing import AnyArray, CodeArray, FloatArray
 from coterie.boosting._checkpoint_rounds import rounds_in_checkpoint
 from coterie.boosting._evaluators import EvalSetEvaluator, HeldOutEvaluator
 from coterie.boosting._replay import ReplayedRounds
@@ -55,11 +55,11 @@ __all__ = [
     "Collective",
     "DividedFit",
     "OnRound",
-    "Plan",
     "Rounds",
     "Shard",
     "ShardFeatures",
     "ShardTrainer",
+    "StatisticColumns",
     "TrainedBoosting",
     "Words",
 ]
@@ -85,6 +85,24 @@ class Collective(Protocol):
 
 
 @dataclass(frozen=True)
+class StatisticColumns:
+    """Target statistics of some rows, for one booster: found where the target of all rows is.
+
+    Attributes
+    ----------
+    values : a column for each source and component
+    cuts : of each, from all rows
+    """
+
+    values: list[FloatArray]
+    cuts: list[list[float]]
+
+    def of_rows(self, rows: slice) -> "StatisticColumns":
+        """Those of a slice."""
+        return StatisticColumns([column[rows] for column in self.values], self.cuts)
+
+
+@dataclass(frozen=True)
 class BoosterSlice:
     """What a worker has of one booster.
 
@@ -94,6 +112,7 @@ class BoosterSlice:
     part : rows of the slice to learn from and to measure on; none to learn from means all, unless `nobody`
     n_learning : how many rows of all workers it learns from
     target, weight : of all workers' rows to measure on
+    statistics : further features, or None
     """
 
     loss: BoundLoss
@@ -102,6 +121,7 @@ class BoosterSlice:
     n_learning: int
     target: AnyArray
     weight: FloatArray | None
+    statistics: StatisticColumns | None = None
 
 
 @dataclass(frozen=True)
@@ -114,6 +134,7 @@ class Shard:
     stages : the boosters of each stage: those that hold rows out, then those of a refit
     eval_set : its slice of the features, and the target and weights of all its rows
     scorer : of the rows to measure on, by the place of the group; None if the loss is what is measured
+    made_from : for each column of target statistics the features that it was made from
     """
 
     first_row: int
@@ -126,14 +147,25 @@ class Shard:
     stages: tuple[tuple[BoosterSlice, ...], ...]
     eval_set: EvalSet | None
     scorers: tuple[RoundScorer | None, ...]
+    made_from: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def n_features(self) -> int:
+        """Of the trees, statistics included."""
+        return int(self.train.encoded.n_features) + len(self.made_from)
 
 
 class DividedFit:
-    """A fit of which every worker gets a slice; knows what follows from all rows."""
+    """A fit of which every worker gets a slice; knows what follows from all rows.
 
-    def __init__(self, fit: BoostingFit) -> None:
+    `levels` has the codes of nominal features that target statistics count, and no values.
+    """
+
+    def __init__(self, fit: BoostingFit, levels: Encoded | None = None) -> None:
         plan, data = fit.plan, fit.data
-        self._fit = fit
+        self._fit, self._levels = fit, levels
+        statistics = data.statistics
+        self._made_from = () if statistics is None else tuple(statistics.features)
         parts = divide_rows(
             data.train,
             plan,
@@ -148,6 +180,9 @@ class DividedFit:
             stages.append([all_rows(data.train)] * len(parts))
         self._parts = stages
         self._losses = [[self._bound(part) for part in each] for each in stages]
+        self._statistics = [
+            [self._statistic_columns(number, part) for number, part in enumerate(each)] for each in stages
+        ]
 
     @property
     def n_boosters(self) -> int:
@@ -155,7 +190,7 @@ class DividedFit:
 
     @property
     def n_features(self) -> int:
-        return int(self._fit.data.train.encoded.n_features)
+        return int(self._fit.data.train.encoded.n_features) + len(self._made_from)
 
     @property
     def n_outputs(self) -> int:
@@ -193,35 +228,50 @@ class DividedFit:
         )
         return bound
 
+    def _statistic_columns(self, number: int, part: Part) -> StatisticColumns | None:
+        fit, train = self._fit, self._fit.data.train
+        if not self._made_from:
+            return None
+        assert fit.data.statistics is not None
+        assert self._levels is not None
+        weight = fit.data.weight_of(part.rows)
+        found = fit.data.statistics.extend_training(
+            self._levels, train.target.values, weight, fit.seed + number
+        )
+        assert isinstance(found.values, list)
+        own = np.empty(0) if train.weight is None else train.weight
+        mapper = _engine.BinMapper.fit(
+            found.values, _no_levels(found.values), own, self.n_bins, fit.seed, fit.n_threads
+        )
+        return StatisticColumns(
+            found.values, [mapper.cuts(place).tolist() for place in range(len(found.values))]
+        )
+
     def shard(self, first_row: int, n_rows: int, eval_rows: slice) -> Shard:
         """What the worker of these rows is given; `eval_rows` is its slice of the eval set."""
         fit = self._fit
         train = fit.data.train
-        skeleton = replace(
-            train,
-            encoded=Encoded([], n_rows, train.encoded.n_features, train.encoded.n_levels),
-            target=replace(train.target, values=train.target.values[:0], row_weight=None),
-            weight=None,
-            sample_weight=None,
-        )
         rows = slice(first_row, first_row + n_rows)
         return Shard(
             first_row,
             n_rows,
             fit.plan,
-            skeleton,
+            train.without_rows(n_rows),
             fit.loss,
             fit.n_outputs,
             fit.seed,
             tuple(
-                tuple(self._slice(part, loss, rows) for part, loss in zip(parts, losses, strict=True))
-                for parts, losses in zip(self._parts, self._losses, strict=True)
+                tuple(self._slice(*own, rows) for own in zip(*of_stage, strict=True))
+                for of_stage in zip(self._parts, self._losses, self._statistics, strict=True)
             ),
             None if fit.data.eval_set is None else _eval_slice(fit.data.eval_set, eval_rows),
             self._scorers(),
+            self._made_from,
         )
 
-    def _slice(self, part: Part, loss: BoundLoss, rows: slice) -> BoosterSlice:
+    def _slice(
+        self, part: Part, loss: BoundLoss, statistics: StatisticColumns | None, rows: slice
+    ) -> BoosterSlice:
         train = self._fit.data.train
         learning = _within(part.rows, rows).astype(np.uint32)
         return BoosterSlice(
@@ -231,6 +281,7 @@ class DividedFit:
             n_learning=len(part.rows) or train.n_rows,
             target=train.target.values[part.left_out],
             weight=None if train.weight is None else train.weight[part.left_out],
+            statistics=None if statistics is None else statistics.of_rows(rows),
         )
 
     def _scorers(self) -> tuple[RoundScorer | None, ...]:
@@ -249,6 +300,10 @@ class DividedFit:
         return tuple(found)
 
 
+def _no_levels(columns: Sequence[AnyArray]) -> CodeArray:
+    return np.zeros(len(columns), dtype=np.int32)
+
+
 def _within(rows: AnyArray, own: slice) -> AnyArray:
     """Those of ascending row numbers that are in a slice, counted from its first."""
     begin, end = np.searchsorted(rows, [own.start, own.stop])
@@ -262,11 +317,43 @@ def _eval_slice(eval_set: EvalSet, rows: slice) -> EvalSet:
 
 
 class ShardFeatures:
-    """The features of a shard: bins, and the values themselves if the fit reads them."""
+    """The features of a shard: bins, and the values themselves if the fit reads them.
 
-    def __init__(self, matrix: Any, mapper: Any, n_levels: AnyArray, encoded: Encoded | None) -> None:
-        self.matrix, self.encoded = matrix, encoded
-        self._mapper, self._n_levels = mapper, n_levels
+    `matrix_of` makes the matrix of these features, and of further ones whose bins it is given, with a mapper of all;
+    that takes exchanges with the other workers.
+    """
+
+    def __init__(
+        self,
+        matrix_of: Callable[[Any, list[AnyArray]], Any],
+        mapper: Any,
+        n_levels: AnyArray,
+        encoded: Encoded | None,
+        more: Sequence[AnyArray] = (),
+    ) -> None:
+        self.encoded, self.n_levels = encoded, n_levels
+        self._matrix_of, self._mapper, self._more = matrix_of, mapper, list(more)
+        self._matrix: Any = None
+
+    @property
+    def matrix(self) -> Any:
+        """The bins; made when needed. (A cached property has one lock for all workers of a process.)"""
+        if self._matrix is None:
+            self._matrix = self._matrix_of(self._mapper, self._more)
+        return self._matrix
+
+    def with_statistics(self, own: StatisticColumns) -> "ShardFeatures":
+        """These features and the statistics."""
+        none, n_known = _no_levels(own.values), len(self.n_levels)
+        n_levels = np.concatenate([self.n_levels, none])
+        cuts = [*(self._mapper.cuts(feature).tolist() for feature in range(n_known)), *own.cuts]
+        more = list(_engine.BinMapper.from_cuts(own.cuts, none).bins(own.values, none))
+        encoded = self.encoded
+        if encoded is not None:
+            values = encoded.values if isinstance(encoded.values, list) else list(encoded.values.T)
+            encoded = Encoded([*values, *own.values], encoded.n_rows, len(n_levels), n_levels)
+        mapper = _engine.BinMapper.from_cuts(cuts, n_levels)
+        return ShardFeatures(self._matrix_of, mapper, n_levels, encoded, more)
 
     def blocks(self) -> Iterator[tuple[slice, Any]]:
         """Values that reach the leaves that the rows reach, some rows at a time."""
@@ -287,7 +374,7 @@ class ShardFeatures:
     def _stand_ins(self) -> list[AnyArray]:
         """For each feature a value of each bin: thresholds of trees are cuts, so any value of a bin goes its way."""
         found: list[AnyArray] = []
-        for feature, levels in enumerate(self._n_levels):
+        for feature, levels in enumerate(self.n_levels):
             if levels:
                 found.append(np.arange(-1, levels, dtype=np.int32))
             else:
@@ -299,9 +386,9 @@ class _ShardReplay(ReplayedRounds):
     """Rounds that are known, added to the scores of a shard; few at a time, because the shard may be large."""
 
     def __init__(
-        self, rounds: Rounds, features: ShardFeatures, train: TrainingData, units: FloatArray, n_threads: int
+        self, rounds: Rounds, features: ShardFeatures, encoded: Encoded, units: FloatArray, n_threads: int
     ) -> None:
-        super().__init__(rounds, train.encoded, units=units, n_threads=n_threads)
+        super().__init__(rounds, encoded, units=units, n_threads=n_threads)
         self._features = features
         self._added: Float32Array = np.empty((0, 0), dtype=np.float32)
 
@@ -389,20 +476,23 @@ class ShardTrainer:
             plan,
             policy,
             train=shard.train,
-            made_from=(),
+            made_from=shard.made_from,
             lines_by_default=shard.loss.linear_leaves,
         )
         options = options_of(loss)
         sampling = sampling_of(plan.sampling_method, plan.subsample, own.n_learning)
         varied = rounds_vary(options, sampling, policy)
+        features = (
+            self._features if own.statistics is None else self._features.with_statistics(own.statistics)
+        )
+        encoded = features.encoded or Encoded([], shard.n_rows, shard.n_features, features.n_levels)
         seen = None
         if known:
             rounds = known if varied else up_to_last_split(known)
-            seen = _ShardReplay(rounds, self._features, shard.train, loss.units, self._n_threads)
-        encoded = shard.train.encoded if self._features.encoded is None else self._features.encoded
+            seen = _ShardReplay(rounds, features, encoded, loss.units, self._n_threads)
         return Booster(
             loss,
-            growers_of_outputs(loss, policy, lambda own: self._grower(options_of(own), own)),
+            growers_of_outputs(loss, policy, lambda own: self._grower(features.matrix, options_of(own), own)),
             encoded=encoded,
             part=own.part,
             seed=shard.seed + number * 2**40,
@@ -414,8 +504,8 @@ class ShardTrainer:
             shared_trees=policy.shared_trees,
         )
 
-    def _grower(self, options: Any, loss: BoundLoss) -> Any:
-        matrix, where = self._features.matrix, (self._communicator, self._shard.first_row)
+    def _grower(self, matrix: Any, options: Any, loss: BoundLoss) -> Any:
+        where = self._communicator, self._shard.first_row
         if loss.joint_units is None:
             return _engine.TreeGrower(matrix, options, self._n_threads, *where)
         return _engine.JointGrower(matrix, options, loss.joint_units, self._n_threads, *where)

@@ -4,7 +4,7 @@
 features of it: floats for what has an order, small codes for what has none. Feature j is column j, always.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -231,6 +231,18 @@ class TrainingData:
     @property
     def n_rows(self) -> int:
         return self.encoded.n_rows
+
+    def without_rows(self, n_rows: int | None = None) -> "TrainingData":
+        """What stays if every array of rows is left out, to be sent elsewhere; there are `n_rows` of them there."""
+        own = self.encoded
+        n_rows = own.n_rows if n_rows is None else n_rows
+        return replace(
+            self,
+            encoded=Encoded([], n_rows, own.n_features, own.n_levels),
+            target=replace(self.target, values=self.target.values[:0], row_weight=None),
+            weight=None,
+            sample_weight=None,
+        )
 
 
 def prepare_training(

@@ -3,7 +3,10 @@
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
+
+import numpy as np
 
 from coterie import _engine
 from coterie._params import in_short, is_auto
@@ -13,11 +16,11 @@ from coterie.boosting.shards import (
     BoostingFit,
     DividedFit,
     OnRound,
-    Plan,
     Shard,
     TrainedBoosting,
 )
-from coterie.data.prepare import Encoder
+from coterie.data.encoding import Encoded
+from coterie.data.prepare import Encoder, TrainingData
 from coterie.distributed.knowledge import GivenRows, TableKnowledge, given_rows
 from coterie.distributed.members import MemberRows, divide
 from coterie.distributed.partitions import Binning, PartitionRows, PartitionSurvey
@@ -64,11 +67,11 @@ class Cluster(Protocol):
         divide_among: Callable[[int], list[MemberRows]],
         shard_of: Callable[[MemberRows], Shard],
         known: KnownRounds,
-        n_outputs: int,
+        shape: tuple[int, int],
         *,
         watched: bool,
     ) -> Gang:
-        """Members for a fit, each with its rows."""
+        """Members for a fit, each with its rows; `shape`: how many features and outputs trees have."""
 
 
 class ClusterTable:
@@ -85,18 +88,18 @@ class ClusterTable:
         self.train_data = self._knowledge.training_data(
             lambda encoder, wanted: cluster.codes(self._rows, encoder, wanted)
         )
+        self._levels: Encoded | None = None
 
-    def check_plan(self, plan: Plan) -> None:
-        """Refuse what needs all rows in one place, before anything is binned."""
-        if plan.target_statistics != "none" and self.train_data.encoded.n_levels.any():
-            raise _refused(
-                "target_statistics",
-                self._estimator.target_statistics,
-                "'none'",
-                "Target statistics follow from the codes of all rows before each row, and a cluster has them on "
-                "different machines",
-                "Set target_statistics='none', or fit on one machine, from files with coterie.scan.",
-            )
+    def with_levels(self) -> TrainingData:
+        """The training data with the levels of nominal columns, which target statistics count: a pass for them."""
+        train = self.train_data
+        wanted = np.flatnonzero(train.encoder.n_levels).tolist()
+        parts = self._cluster.codes(self._rows, train.encoder, wanted)
+        codes = {
+            index: np.concatenate(own) for index, own in zip(wanted, zip(*parts, strict=True), strict=True)
+        }
+        self._levels = replace(train.encoded, fine_codes=codes)
+        return replace(train, encoded=self._levels)
 
     def fingerprint(self) -> str:
         """A digest of the features, for checkpoints."""
@@ -104,7 +107,7 @@ class ClusterTable:
 
     def train(self, fit: BoostingFit, on_round: OnRound | None) -> TrainedBoosting:
         """Bins, then rounds, epoch by epoch."""
-        divided = DividedFit(fit)
+        divided = DividedFit(fit, self._levels)
         binning = self._knowledge.binning(
             fit.data.train, divided.n_bins, fit.seed, fit.n_threads, keep_values=_reads_values(fit)
         )
@@ -114,7 +117,7 @@ class ClusterTable:
             lambda n_members: divide(self.given.lengths, n_members, n_eval),
             lambda own: divided.shard(own.first_row, own.n_rows, own.eval_rows),
             divided.known_rounds(),
-            max(1, fit.n_outputs),
+            (divided.n_features, divided.n_outputs),
             watched=on_round is not None,
         )
         try:

@@ -214,7 +214,7 @@ class TableKnowledge:
         self, train: TrainingData, n_bins: int, seed: int, n_threads: int, *, keep_values: bool
     ) -> Binning:
         """The cuts of the whole table, from the rows that decide them."""
-        n_levels, types = train.encoder.n_levels, self._types(train.encoder)
+        n_levels, types = train.encoder.n_levels, self.types(train.encoder)
         weight = np.empty(0) if train.weight is None else train.weight
         n_total = self._rows.n_rows
         wanted = _engine.BinMapper.sample(n_total, 0, n_total, weight, seed).astype(np.uint64)
@@ -235,7 +235,8 @@ class TableKnowledge:
         cuts = [mapper.cuts(feature).tolist() for feature in range(len(types))]
         return Binning(train.encoder, cuts, types, keep_values)
 
-    def _types(self, encoder: Encoder) -> list[np.dtype[Any]]:
+    def types(self, encoder: Encoder) -> list[np.dtype[Any]]:
+        """Of each feature, in the whole table."""
         types: list[np.dtype[Any]] = []
         for feature, column in enumerate(self.columns):
             if encoder.n_levels[feature]:

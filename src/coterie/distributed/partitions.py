@@ -128,12 +128,25 @@ def survey_partition(
 def bin_partition(part: Any, rows: PartitionRows, digest: str | None, binning: Binning) -> Block:
     """The second look: bins, and the same rows as in the first."""
     encoder = binning.encoder
+    columns = encode_partition(part, rows, digest, encoder, binning.types)
     if digest is None:
-        return Block(
-            0,
-            np.empty((len(encoder.n_levels), 0), dtype=np.uint8),
-            [np.empty(0, dtype) for dtype in binning.types] if binning.keep_values else None,
-        )
+        bins = np.empty((len(encoder.n_levels), 0), dtype=np.uint8)
+        return Block(0, bins, columns if binning.keep_values else None)
+    bins = binning.mapper.bins(columns, encoder.n_levels)
+    kept = [np.ascontiguousarray(column) for column in columns] if binning.keep_values else None
+    return Block(rows.n_rows, bins, kept)
+
+
+def encode_partition(
+    part: Any,
+    rows: PartitionRows,
+    digest: str | None,
+    encoder: Encoder,
+    types: Sequence[np.dtype[Any]],
+) -> list[AnyArray]:
+    """The features of a partition, in the types of the whole table; the same rows as in the first look."""
+    if digest is None:
+        return [np.empty(0, dtype) for dtype in types]
     try:
         table = _read(part, rows)
         if _digest(table, _sample(table, rows)) != digest:
@@ -142,10 +155,7 @@ def bin_partition(part: Any, rows: PartitionRows, digest: str | None, binning: B
     except CoterieError as error:
         raise error.within(rows.where) from error
     values = encoded.values if isinstance(encoded.values, list) else list(encoded.values.T)
-    columns = [own.astype(dtype, copy=False) for own, dtype in zip(values, binning.types, strict=True)]
-    bins = binning.mapper.bins(columns, encoder.n_levels)
-    kept = [np.ascontiguousarray(column) for column in columns] if binning.keep_values else None
-    return Block(rows.n_rows, bins, kept)
+    return [own.astype(dtype, copy=False) for own, dtype in zip(values, types, strict=True)]
 
 
 def codes_of_partition(
@@ -172,10 +182,16 @@ def shard_features(
     """The features of a member: rows [begin, end) of each of these blocks, one after the other."""
     mapper, n_levels = binning.mapper, binning.encoder.n_levels
     n_rows = sum(end - begin for _, begin, end in blocks)
-    builder = _engine.BinnedMatrixBuilder(mapper, n_rows, n_threads)
-    for block, begin, end in blocks:
-        builder.append_bins([column[begin:end] for column in block.bins], end - begin)
-    matrix = builder.finish(communicator, first_row)
+
+    def matrix_of(mapper: Any, more: list[AnyArray]) -> Any:
+        builder, first = _engine.BinnedMatrixBuilder(mapper, n_rows, n_threads), 0
+        for block, begin, end in blocks:
+            last = first + end - begin
+            bins = [column[begin:end] for column in block.bins] + [column[first:last] for column in more]
+            builder.append_bins(bins, end - begin)
+            first = last
+        return builder.finish(communicator, first_row)
+
     encoded = None
     if binning.keep_values:
         columns = [
@@ -185,7 +201,7 @@ def shard_features(
             for feature, dtype in enumerate(binning.types)
         ]
         encoded = Encoded(columns, n_rows, len(columns), n_levels)
-    return ShardFeatures(matrix, mapper, n_levels, encoded)
+    return ShardFeatures(matrix_of, mapper, n_levels, encoded)
 
 
 def _kept(block: Block) -> list[AnyArray]:

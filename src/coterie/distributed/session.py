@@ -52,7 +52,7 @@ class Session:
         *,
         watched: bool = False,
     ) -> None:
-        self._shape = shard.train.encoded.n_features, max(1, shard.n_outputs)
+        self._shape = shard.n_features, max(1, shard.n_outputs)
         # Given up when the thread ends: gangs and sessions know each other, and hold much memory.
         self._work: Callable[[], TrainedBoosting] | None = lambda: ShardTrainer(
             shard,

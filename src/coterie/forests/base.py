@@ -3,15 +3,18 @@
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
+from importlib import import_module
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import MultiOutputMixin
+from sklearn.base import MultiOutputMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 import coterie._engine as _engine
+from coterie._optional import need
 from coterie._params import Params, check_first, is_auto
 from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, RowArray, Task
@@ -27,6 +30,7 @@ from coterie.forests._training_rows import TrainingRows
 from coterie.forests.growth import CheckpointedTrees, grow_trees
 from coterie.forests.out_of_bag import OutOfBag, oob_score, required_oob
 from coterie.forests.plan import FOREST_PARAMS, BagPlan, RowWeights, bag_of, check_together, options_of
+from coterie.forests.tree_ranges import CollectedTrees, ForestTask, GrowingForest
 from coterie.trees.grown_tree import GrownTree
 from coterie.trees.growth_rules import (
     classes_per_output,
@@ -60,6 +64,16 @@ class ForestState:
     oob_importance_sum: FloatArray | None
 
 
+def _cluster_of(X: Any) -> Any:
+    """What gathers a collection of Dask and has its workers grow trees; None for tables in this process."""
+    if not type(X).__module__.startswith("dask."):
+        return None
+    for package in ("dask", "distributed"):
+        need(package, purpose="Training on collections of Dask", extra="dask")
+    # Above this package: it trains with what is here.
+    return import_module("coterie.distributed.on_dask.forest")
+
+
 class BaseForest(MultiOutputMixin, Estimator):
     """The path of a fit, from a table to trees, and the mean prediction of the trees."""
 
@@ -87,6 +101,8 @@ class BaseForest(MultiOutputMixin, Estimator):
         Parameters
         ----------
         X : data frame, Arrow table, array, sparse matrix or dict of columns
+            Or a collection of Dask, as y and sample_weight are then: the workers of its cluster grow the trees, each
+            with a copy of the table.
         y : labels of any type, or numbers, of shape (n_rows,) or (n_rows, n_outputs)
         sample_weight : array of shape (n_rows,), default=None
             How often each row counts: a row of weight 2 is drawn as two rows are, and rows of weight 0 are left out.
@@ -94,7 +110,12 @@ class BaseForest(MultiOutputMixin, Estimator):
             Go on from `checkpoint`, or begin anew if there is nothing yet.
         """
         with self._fitting(X, y, resume=resume) as run:
-            train = self._prepare(X, y, sample_weight)
+            cluster = _cluster_of(X)
+            if cluster is None:
+                train = self._prepare(X, y, sample_weight)
+            else:
+                train = self._checked(cluster.gathered_table(self, X, y, sample_weight))
+                X = None  # the collections have been read
             rows = RowWeights.of(train)
             bag = bag_of(self, train, rows)
             check_together(self, bag)
@@ -110,7 +131,7 @@ class BaseForest(MultiOutputMixin, Estimator):
                 self._score_out_of_bag(X, train, rows)
                 return self
             checkpoint = run.open_checkpoint(lambda: data_fingerprint(train))
-            training = self._training(state, train, rows, bag, run.seed, track_oob=track_oob)
+            training = self._training(state, train, rows, bag, run.seed, track_oob=track_oob, cluster=cluster)
             self._grow(run, training, state, checkpoint, track_oob=track_oob)
             self._conclude(state, training, train, track_oob=track_oob)
             self._trace, self._bag = replace(signature, seed=run.seed), bag
@@ -119,7 +140,10 @@ class BaseForest(MultiOutputMixin, Estimator):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
         """Read and check what was given."""
-        train = prepare_training(self, X, y, sample_weight, task=self._task, multi_output=True)
+        return self._checked(prepare_training(self, X, y, sample_weight, task=self._task, multi_output=True))
+
+    def _checked(self, train: TrainingData) -> TrainingData:
+        """The same, if the criterion can be about its target, which is set."""
         if self.criterion == "poisson":
             refuse_impossible_counts(train.target.values)
         self._set_target(train)
@@ -158,7 +182,7 @@ class BaseForest(MultiOutputMixin, Estimator):
     def _grow(
         self,
         run: FitRun,
-        training: _engine.ForestTraining,
+        training: GrowingForest,
         state: ForestState | None,
         checkpoint: CheckpointWriter | None,
         *,
@@ -196,6 +220,7 @@ class BaseForest(MultiOutputMixin, Estimator):
         train = self._prepare(X, y, sample_weight)
         state = None if known is None else known._state()
         training = self._training(state, train, RowWeights.of(train), plan, seed, track_oob=track_oob)
+        assert isinstance(training, _engine.ForestTraining), "bags are given to trees that grow here"
         grow(training)
         self._conclude(state, training, train, track_oob=track_oob)
 
@@ -208,34 +233,43 @@ class BaseForest(MultiOutputMixin, Estimator):
         seed: int,
         *,
         track_oob: bool,
-    ) -> _engine.ForestTraining:
+        cluster: Any = None,
+    ) -> GrowingForest:
         """The rows, ranked, and ready to grow trees on; trees of the last fit count as grown."""
         n_classes = classes_per_output(train)
         y = np.ascontiguousarray(train.target.values, dtype=np.float64).ravel()
         self._unit = 1.0 if len(n_classes) else unit_of(y)
         self.max_features_ = max_features_of(self.max_features, train.encoded.n_features)
-        options = options_of(
-            self,
-            train,
+        # What is sent to workers holds neither rows nor trees.
+        estimator, about = (self, train) if cluster is None else (clone(self), train.without_rows())
+        options = partial(
+            options_of,
+            estimator,
+            about,
             bag,
             unit=self._unit,
             max_features=self.max_features_,
             track_oob=track_oob,
             seed=seed,
-            first_tree=0 if state is None else len(state.forest),
-            n_threads=self._n_threads(),
         )
-        training = _engine.start_forest(
-            train.encoded.values,
-            train.encoded.n_levels,
+        task = ForestTask(
+            train.encoded,
             y if self._unit == 1.0 else y / self._unit,
             train.target.n_outputs,
             n_classes,
             np.zeros(0) if rows.weight is None else rows.weight,
+            rows.factor,
             options,
+            first_tree=0 if state is None else len(state.forest),
+            lists_left_out=track_oob and self.prune is not None,
         )
-        if rows.factor is not None:
-            training.set_factor(rows.factor)
+        n_threads = self._n_threads()
+        training: GrowingForest
+        if cluster is None:
+            training = task.start(n_threads)
+        else:
+            source = cluster.range_source(task, None if is_auto(self.n_estimators) else self.n_estimators)
+            training = CollectedTrees(task, source, n_threads, track_oob=track_oob)
         if state is not None and track_oob and state.out_of_bag is not None:
             state.out_of_bag.resume(training, self._unit)
         return training
@@ -267,7 +301,7 @@ class BaseForest(MultiOutputMixin, Estimator):
     def _conclude(
         self,
         state: ForestState | None,
-        training: _engine.ForestTraining,
+        training: GrowingForest,
         train: TrainingData,
         *,
         track_oob: bool,

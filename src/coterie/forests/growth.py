@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-import coterie._engine as _engine
 from coterie._typing import FloatArray
 from coterie.errors import ModelFileError
 from coterie.fitting.checkpoint_writer import CheckpointWriter, reading_checkpoint
 from coterie.fitting.monitor import FitEvent, active_monitors, emit, printed_progress
+from coterie.forests.tree_ranges import GrowingForest
 
 
 class CheckpointedTrees:
@@ -25,7 +25,7 @@ class CheckpointedTrees:
     def __init__(
         self,
         checkpoint: CheckpointWriter,
-        training: _engine.ForestTraining,
+        training: GrowingForest,
         n_threads: int,
         *,
         track_oob: bool,
@@ -109,7 +109,7 @@ MONITORED_STEP = 8  # trees between two events, if a monitor may request a stop
 
 
 def grow_trees(
-    training: _engine.ForestTraining,
+    training: GrowingForest,
     n_trees: int | None,
     *,
     owner: str,
@@ -132,13 +132,13 @@ def grow_trees(
                 break
 
 
-def _progress(training: _engine.ForestTraining, n_trees: int, owner: str) -> FitEvent:
+def _progress(training: GrowingForest, n_trees: int, owner: str) -> FitEvent:
     errors = training.oob_errors
     measures = {"out-of-bag error": float(errors[-1])} if len(errors) else {}
     return FitEvent(owner, "tree", len(training), n_trees, measures=measures)
 
 
-def _is_enough(training: _engine.ForestTraining) -> bool:
+def _is_enough(training: GrowingForest) -> bool:
     """Looked at after every 25 trees."""
     return len(training) % STEP == 0 and has_settled(training.oob_errors)
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import r2_score
 
-import coterie._engine as _engine
 from coterie._params import in_short, is_auto
 from coterie._sklearn import is_scorer
 from coterie._storage import expect, storable
@@ -21,6 +20,7 @@ from coterie._value_types import FLOAT_VECTOR, INTEGERS, array
 from coterie.data.parts import rows_of
 from coterie.errors import CoterieError, InvalidParameter
 from coterie.fitting.scoring import PredictionView, named_scorer, takes_weight
+from coterie.forests.tree_ranges import GrowingForest
 
 
 def _verify_out_of_bag(known: Any) -> None:
@@ -48,7 +48,7 @@ class OutOfBag:
     errors: FloatArray
 
     @classmethod
-    def of(cls, training: _engine.ForestTraining, unit: float) -> "OutOfBag":
+    def of(cls, training: GrowingForest, unit: float) -> "OutOfBag":
         counts = training.oob_counts[:, 0]
         means = training.oob_sums
         with np.errstate(invalid="ignore"):
@@ -56,7 +56,7 @@ class OutOfBag:
         with np.errstate(over="ignore"):  # squares of numbers near the largest float
             return cls(means * unit, counts.astype(np.int64), training.oob_errors * unit * unit)
 
-    def resume(self, training: _engine.ForestTraining, unit: float) -> None:
+    def resume(self, training: GrowingForest, unit: float) -> None:
         """Let the trees of another fit to the same rows go on from here."""
         sums = np.where(self.coverage[:, None] > 0, self.means / unit * self.coverage[:, None], 0.0)
         training.resume_out_of_bag(
@@ -77,8 +77,8 @@ def oob_score(
 ) -> float | None:
     """The score of the out-of-bag predictions; None if it was not requested.
 
-    `y` is the target as the user gave it, `weight` the sample weights. Rows without weight and rows that no tree left
-    out take no part. `members` is what the trees are called.
+    `X` is None if there is no such table here, `y` the target as the user gave it, `weight` the sample weights. Rows
+    without weight and rows that no tree left out take no part. `members` is what the trees are called.
     """
     wanted = estimator.oob_score
     if isinstance(wanted, bool | np.bool_) and not wanted:
@@ -117,7 +117,7 @@ def _chosen_score(
     wanted = estimator.oob_score
     scorer = named_scorer(wanted, estimator) if isinstance(wanted, str) else wanted
     weights = {"sample_weight": weight[covered]} if weight is not None and takes_weight(scorer) else {}
-    rows = rows_of(X, np.flatnonzero(covered))
+    rows = None if X is None else rows_of(X, np.flatnonzero(covered))
     view = PredictionView(estimator, known.means[covered], rows, parameter="oob_score")
     try:
         if is_scorer(scorer):

@@ -154,6 +154,23 @@ def test_batches_that_differ_are_refused_by_name() -> None:
     refused(frames, SchemaMismatch, "batch 1.*'size' holds ordered categories")
 
 
+@pytest.mark.parametrize(
+    ("change", "column", "words"),
+    [
+        (lambda frame: frame.rename(columns={"wide": "weit"}), "weit", "weit"),
+        (lambda frame: frame.drop(columns="wide"), "wide", "lacks the columns"),
+        (lambda frame: frame.assign(more=1.0), "more", "more"),
+        (lambda frame: frame.assign(wide="text"), "wide", "holds labels, and numbers"),
+    ],
+    ids=["renamed", "missing", "more", "text"],
+)
+def test_files_that_differ_are_refused_by_name(folder: Path, change: Any, column: str, words: str) -> None:
+    last = pa.Table.from_pandas(change(NUMBERS[:20]), preserve_index=False)
+    pq.write_table(last, folder / "part-9.parquet")
+    error = refused(str(folder / "*.parquet"), SchemaMismatch, f"part-9.parquet.*{words}")
+    assert error.column == column
+
+
 def test_targets_weights_and_groups_that_cannot_be_used_are_refused_by_name(folder: Path) -> None:
     holes = NUMBERS[200:].copy()
     holes.loc[299, "number"] = np.nan

@@ -1,15 +1,17 @@
 """Collections of Dask as tables to train on."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import dask
+import numpy as np
 from distributed import default_client, wait
 
 from coterie._typing import AnyArray, CategoricalFeatures, CodeArray
 from coterie.boosting.shards import BoostingData, Shard
 from coterie.data.prepare import Encoder
 from coterie.distributed.fit import cluster_data
+from coterie.distributed.forest import WorkerLimits
 from coterie.distributed.members import MemberRows, divide
 from coterie.distributed.on_dask.collections import computed, is_collection, partitions_of
 from coterie.distributed.on_dask.gang import DaskGang
@@ -20,6 +22,7 @@ from coterie.distributed.partitions import (
     bin_partition,
     codes_of_partition,
     column_values,
+    encode_partition,
     survey_partition,
 )
 from coterie.distributed.session import KnownRounds
@@ -45,7 +48,7 @@ def eval_set_in_memory(eval_set: Any) -> Any:
 
 
 class DaskCluster:
-    """Partitions that Dask can compute; see `coterie.distributed.fit.Cluster`."""
+    """Partitions that Dask can compute; see `coterie.distributed.fit.Cluster`, and `forest.PartitionedTable`."""
 
     def __init__(self, X: Any, given: dict[str, Any], settings: ClusterSettings) -> None:
         self._client = client_of(settings)
@@ -100,6 +103,28 @@ class DaskCluster:
             [look(part, own, encoder, wanted) for part, own in zip(self._X, rows, strict=True)]
         )
 
+    def encoded(
+        self,
+        rows: Sequence[PartitionRows],
+        digests: Sequence[str | None],
+        encoder: Encoder,
+        types: Sequence[np.dtype[Any]],
+    ) -> Iterator[list[AnyArray]]:
+        encode = dask.delayed(encode_partition, pure=False)
+        shared = [dask.delayed(encoder), dask.delayed(list(types), traverse=False)]
+        futures = self._client.compute(
+            [encode(part, *own, *shared) for part, *own in zip(self._X, rows, digests, strict=True)]
+        )
+        while futures:  # workers give up a partition when the client has it
+            yield futures.pop(0).result()
+
+    def workers(self) -> list[WorkerLimits]:
+        known = self._client.scheduler_info(n_workers=-1)["workers"]
+        return [
+            WorkerLimits(address, int(own["memory_limit"] or 0), int(own["nthreads"]))
+            for address, own in known.items()
+        ]
+
     def make_blocks(
         self, rows: Sequence[PartitionRows], digests: Sequence[str | None], binning: Binning
     ) -> None:
@@ -121,7 +146,7 @@ class DaskCluster:
         divide_among: Callable[[int], list[MemberRows]],
         shard_of: Callable[[MemberRows], Shard],
         known: KnownRounds,
-        n_outputs: int,
+        shape: tuple[int, int],
         *,
         watched: bool,
     ) -> DaskGang:
@@ -134,7 +159,7 @@ class DaskCluster:
             divide_among,
             shard_of,
             known,
-            n_outputs,
+            shape,
             watched=watched,
         )
 

@@ -28,7 +28,7 @@ from coterie.distributed.session import (
     unpacked,
 )
 from coterie.distributed.settings import ClusterSettings
-from coterie.errors import InvalidInput, WorkerLostError
+from coterie.errors import WorkerLostError
 
 _LOOK = 0.2  # seconds between two looks at who is there
 _GRACE = 5.0  # seconds for the others to say why the gang has ended
@@ -56,7 +56,7 @@ class DaskGang:
         divide_among: Callable[[int], list[MemberRows]],
         shard_of: Callable[[MemberRows], Shard],
         known: KnownRounds,
-        n_outputs: int,
+        shape: tuple[int, int],
         *,
         watched: bool,
     ) -> None:
@@ -64,7 +64,7 @@ class DaskGang:
         self._client, self._settings = client, settings
         self._blocks, self._binning = blocks, binning
         self._divide_among, self._shard_of = divide_among, shard_of
-        self._n_outputs, self._watched = n_outputs, watched
+        self._shape, self._watched = shape, watched
         self._name: str | None = None
         self._members: list[str] = []
         self._rows: list[MemberRows] = []
@@ -127,8 +127,9 @@ class DaskGang:
         )
         if silent:
             raise _Lost(f"The worker {silent[0]} does not answer", silent)
-        self._check_versions(opened)
-        known = packed_rounds(self.known, len(self._binning.types), self._n_outputs)
+        for address, theirs in opened.items():
+            member.refuse_other_versions(theirs, member.versions(), address)
+        known = packed_rounds(self.known, *self._shape)
         self._futures = []
         for address, own in zip(self._members, self._rows, strict=True):
             [shard] = self._client.scatter([self._shard_of(own)], workers=[address], hash=False)
@@ -165,21 +166,6 @@ class DaskGang:
                 raise self._given_up("There is no worker left", [])
             time.sleep(_LOOK)
         return present
-
-    def _check_versions(self, opened: dict[str, Any]) -> None:
-        own = member.versions()
-        for address, theirs in opened.items():
-            different = [name for name in own if theirs.get(name) != own[name]]
-            if different:
-                name = different[0]
-                raise InvalidInput(
-                    f"{name} is {theirs.get(name)} on the worker {address}, and {own[name]} here: models could differ "
-                    "in their last bits.",
-                    parameter="X",
-                    received=theirs.get(name),
-                    allowed=own[name],
-                    hint="Install the same versions on all workers.",
-                )
 
     # Growing
 

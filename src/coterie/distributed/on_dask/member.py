@@ -13,6 +13,7 @@ from coterie.distributed.collective import GangAborted
 from coterie.distributed.on_dask.connection import OpenGang, close_gang, gang_of, open_gang
 from coterie.distributed.partitions import Binning, Block, shard_features
 from coterie.distributed.session import Epoch, PackedRounds, Session, unpacked
+from coterie.errors import InvalidInput
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,21 @@ def versions() -> dict[str, str]:
         "numpy": version("numpy"),
         "the order of bytes": sys.byteorder,
     }
+
+
+def refuse_other_versions(theirs: dict[str, str], own: dict[str, str], address: str) -> None:
+    """Raise unless a worker has the versions of the client."""
+    different = [name for name in own if theirs.get(name) != own[name]]
+    if different:
+        name = different[0]
+        raise InvalidInput(
+            f"{name} is {theirs.get(name)} on the worker {address}, and {own[name]} here: models could differ in "
+            "their last bits.",
+            parameter="X",
+            received=theirs.get(name),
+            allowed=own[name],
+            hint="Install the same versions on all workers.",
+        )
 
 
 def open_on_member(
