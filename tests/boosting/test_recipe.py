@@ -146,7 +146,7 @@ def test_small_tables_are_divided_several_times(n_rows: int, foldings: int) -> N
 
 
 @pytest.mark.parametrize(
-    ("n_rows", "l2"), [(40, 3.0), (1_000, 3.0), (2_000, 1.5), (3_000, 1.0), (10**6, 1.0)]
+    ("n_rows", "l2"), [(40, 3.0), (1_000, 3.0), (1_500, 2.0), (1_501, 1.0), (10**6, 1.0)]
 )
 def test_leaves_of_small_tables_are_drawn_harder_towards_zero(n_rows: int, l2: float) -> None:
     assert [policy.l2 for policy in plan_of(GradientBoostingClassifier(), n_rows).policies] == [l2, l2]

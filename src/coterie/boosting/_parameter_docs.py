@@ -43,8 +43,8 @@ _SHARED = """\
         Sum of hessians that a leaf must keep. Default 0.001: next to nothing, enough to avoid divisions by zero.
     l2_regularization : float or "auto"
         Added to the hessians of a leaf, which shrinks its value. "auto" is 0 with a number of rounds, as in LightGBM,
-        and 1 in the recipe, up to three times that on fewer than 3,000 rows. Default "auto": a little shrinkage makes
-        the small leaves of the recipe less extreme.
+        and in the recipe 1, or 3 on up to 1,000 rows and 2 on up to 1,500. Default "auto": a little shrinkage makes
+        the small leaves of the recipe less extreme, and small tables have more noise.
     l1_regularization : float
         Taken off the sum of gradients of a leaf. Default 0: L2 does the same more smoothly.
     min_gain_to_split : float

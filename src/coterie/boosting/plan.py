@@ -136,7 +136,6 @@ EFFORTS: dict[str, EffortSettings] = {
     "default": EffortSettings(),
     "best": EffortSettings(most_folds=16, step=1.0, patience=30),
 }
-_MOST_TIMES_L2 = 3.0
 _PATIENCE_OF_GIVEN_STEPS = 30  # whoever chooses the steps chooses small ones, mostly
 
 
@@ -259,7 +258,7 @@ def _policy(
         defaults = _RECIPE_POLICIES[growth]
         defaults = defaults | {
             "learning_rate": defaults["learning_rate"] * effort.step * _learning_rate_multiplier(n_outputs),
-            "l2_regularization": defaults["l2_regularization"] * _times_for_few_rows(n_rows, _MOST_TIMES_L2),
+            "l2_regularization": defaults["l2_regularization"] * _times_for_few_rows(n_rows),
             # With classes, boosters with lines and boosters without are better together.
             "linear_leaves": growth != "oblivious" or task == "regression",
         }
@@ -306,12 +305,12 @@ def automatic_foldings(n_rows: int, most: int = EFFORTS["default"].most_foldings
     >>> [automatic_foldings(n) for n in (1_000, 1_500, 1_501)]
     [3, 2, 1]
     """
-    return int(_times_for_few_rows(n_rows, most))
+    return min(most, _times_for_few_rows(n_rows))
 
 
-def _times_for_few_rows(n_rows: int, most: float) -> float:
-    """1 from 3,000 rows on, and more in inverse proportion to fewer, up to `most`."""
-    return max(1.0, min(most, _FEW_ROWS / n_rows))
+def _times_for_few_rows(n_rows: int) -> int:
+    """3 up to 1,000 rows, 2 up to 1,500, and 1 for more."""
+    return max(1, min(3, _FEW_ROWS // n_rows))
 
 
 def _learning_rate_multiplier(n_outputs: int) -> float:
