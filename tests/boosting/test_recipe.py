@@ -149,7 +149,7 @@ def test_small_tables_are_divided_several_times(n_rows: int, foldings: int) -> N
     ("n_rows", "l2"), [(40, 3.0), (1_000, 3.0), (1_500, 2.0), (1_501, 1.0), (10**6, 1.0)]
 )
 def test_leaves_of_small_tables_are_drawn_harder_towards_zero(n_rows: int, l2: float) -> None:
-    assert [policy.l2 for policy in plan_of(GradientBoostingClassifier(), n_rows).policies] == [l2, l2]
+    assert {policy.l2 for policy in plan_of(GradientBoostingClassifier(), n_rows).policies} == {l2}
     given = plan_of(GradientBoostingClassifier(l2_regularization=0.5), n_rows)
     assert given.policies[0].l2 == 0.5
     assert plan_of(GradientBoostingClassifier(n_estimators=50), n_rows).policies[0].l2 == 0.0
