@@ -30,3 +30,6 @@ var Scorer = {
     return score + (folder === undefined ? 0 : Scorer.folders[folder]) + (words.length && found ? Scorer.inTitle : 0);
   },
 };
+
+// A browser may not read other files for the lines of text below each result, if the pages themselves are files.
+if (window.location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
