@@ -42,6 +42,7 @@ def mlflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """MLflow with a store of its own, which is a folder where nothing for databases is installed."""
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     monkeypatch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
+    monkeypatch.chdir(tmp_path)  # a database keeps models in ./mlruns if nothing else is said
     mlflow = importlib.import_module("mlflow")
     before = mlflow.get_tracking_uri()
     mlflow.set_tracking_uri(
