@@ -77,6 +77,8 @@ _PARAMETERS = """\
         Why members failed, by name.
     stopped_ : list of str
         Members whose rounds, or trees, the time limit ended early.
+    n_tried_ : int
+        Variations of members that the search tried in the time that was left after the portfolio.
     interrupted_ : bool
         Whether `fit` was interrupted by Ctrl-C: the committee is made of the members complete by then.
     record_ : list of MemberRecord
