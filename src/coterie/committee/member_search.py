@@ -125,11 +125,11 @@ class MemberSearch:
         """The candidate that adds most to the mean on the rows of the first fold; None if no one adds anything."""
         best, most = None, 0.0
         for entry in candidates:
+            if self._run.is_over:
+                return None
             predictions = self._run.first_fold_predictions(entry)
             self.n_tried += 1
             if predictions is None:
-                if self._run.is_over:
-                    return None
                 continue
             gain = mean.growth(self._on_all_rows(predictions)).gain
             if gain > most:
