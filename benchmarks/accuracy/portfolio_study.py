@@ -32,9 +32,9 @@ from sklearn.model_selection import train_test_split
 
 from coterie import CommitteeClassifier, CommitteeRegressor
 from coterie._typing import Task
-from coterie.committee import portfolio_order
-from coterie.committee.configurations import CONFIGURATIONS, names_for
-from coterie.committee.entry import Shape
+from coterie.committee.candidates import portfolio_order
+from coterie.committee.candidates.configurations import CONFIGURATIONS, names_for
+from coterie.committee.candidates.entry import Shape
 from coterie.committee.growing_mean import GrowingMean
 from coterie.committee.metrics import LogLossMetric, RowTargets, SquaredErrorMetric
 from coterie.committee.portfolio import entry_named, is_for
@@ -46,6 +46,12 @@ _MANY_CLASSES, _MANY_COLUMNS = 8, 60  # tables with more come last
 _OVERHEAD = 0.05  # seconds of a member besides its fit: its part in the choice of weights
 _SHARES = np.array([0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0])  # of a new member in the mean
 _TYPICAL = {"few": Shape(480, 120, 15, 2), "many": Shape(8_000, 2_000, 15, 2)}  # by size of table
+_CAUTION = 0.5  # standard errors that are taken off a mean gain
+_FIRST = (
+    "quick_boosting",
+    "linear",
+    "boosting",
+)  # a quick one, another kind, and the one that weights lean towards
 _N_PARTS = 5  # of the tables, one after the other left out
 _BUDGETS = (0.5, 2.0, 6.0, 20.0, float("inf"))  # seconds of a processor, for at most 600 rows
 BEFORE = (
@@ -244,12 +250,8 @@ class _Growing:
             return 0.0
         return self._loss - self._with(name)[2]
 
-    def start_gain(self, name: str) -> float:
-        """How good a member is as the first: its loss beside that of the median member."""
-        if name not in self._of_name:
-            return 0.0
-        losses = [np.log(self._table.loss(own)) for own in self._table.new]
-        return float(np.median(losses) - losses[self._of_name[name]])
+    def has(self, name: str) -> bool:
+        return name in self._of_name
 
     def add(self, name: str) -> None:
         if name not in self._of_name:
@@ -292,24 +294,34 @@ def _relative(name: str, task: Task, size: str) -> float:
 
 
 def learned_order(tables: Sequence[Predictions], size: str) -> list[str]:
-    """The greedy order: what gains most for each second comes next."""
+    """The greedy order: what gains most for each second comes next; what gains nothing comes last, as it did by hand."""
     seconds = seconds_of(tables, size)
-    left, order = sorted(seconds), ["quick_boosting"]
-    left.remove("quick_boosting")
+    order = list(_FIRST)
+    left = sorted(set(seconds) - set(order))
     means = [_Growing(table) for table in tables]
     for mean in means:
-        mean.add("quick_boosting")
+        for name in order:
+            mean.add(name)
     while left:
-        gains = {name: float(np.mean([mean.gain(name) for mean in means])) for name in left}
-        positive = [name for name in left if gains[name] > 0]
-        best = max(
-            positive or left, key=lambda name: gains[name] / seconds[name] if positive else gains[name]
-        )
+        gains = {name: _mean_gain(name, means) for name in left}
+        best = max(left, key=lambda name: gains[name] / seconds[name])
+        if gains[best] <= 0:
+            break
         order.append(best)
         left.remove(best)
         for mean in means:
             mean.add(best)
+    by_hand = [*BEFORE, *CONFIGURATIONS]
+    order += sorted((name for name in CONFIGURATIONS if name not in order), key=by_hand.index)
     return order
+
+
+def _mean_gain(name: str, means: Sequence[_Growing]) -> float:
+    """Over the tables that the configuration was fitted to, less a standard error: of few tables little is known."""
+    gains = [mean.gain(name) for mean in means if mean.has(name)]
+    if len(gains) < 2:
+        return 0.0
+    return float(np.mean(gains) - _CAUTION * np.std(gains, ddof=1) / len(gains) ** 0.5)
 
 
 def within(table: Predictions, order: Sequence[str], budget: float) -> list[str]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from coterie.committee.additive import AdditiveClassifier, AdditiveRegressor, knots_of, telling_pairs
+from coterie.committee.learners.additive import AdditiveClassifier, AdditiveRegressor, knots_of, telling_pairs
 from coterie.files import load, save
 
 RNG = np.random.default_rng(0)

@@ -23,7 +23,7 @@ from coterie import (
     GradientBoostingRegressor,
     RandomForestClassifier,
 )
-from coterie.committee.configurations import names_for
+from coterie.committee.candidates.configurations import names_for
 from coterie.committee.portfolio import Shape, portfolio_of
 from coterie.errors import InvalidInput, InvalidParameter, SchemaMismatch
 from coterie.fitting.monitor import FitEvent, monitored

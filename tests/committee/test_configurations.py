@@ -7,16 +7,16 @@ import pytest
 
 from coterie import CommitteeClassifier
 from coterie._typing import Task
-from coterie.committee.configurations import (
+from coterie.committee.candidates.configurations import (
     CONFIGURATIONS,
     SPACES,
     configuration_of,
     names_for,
     variation,
 )
-from coterie.committee.entry import Shape
+from coterie.committee.candidates.entry import Shape
+from coterie.committee.candidates.portfolio_order import ORDERS
 from coterie.committee.portfolio import entry_named, portfolio_of
-from coterie.committee.portfolio_order import ORDERS
 from coterie.errors import InvalidParameter
 
 SHAPE = Shape(1000, 250, 8, 3)
@@ -35,7 +35,9 @@ def test_a_variation_changes_one_to_three_settings_within_the_space_of_its_famil
             assert found is not None
             assert found.family == base.family
             # Symmetric trees lose their lines, which they cannot have.
-            assert 1 <= changes(found.settings, base.settings) <= 3 or base.settings.get("growth") == "oblivious"
+            assert (
+                1 <= changes(found.settings, base.settings) <= 3 or base.settings.get("growth") == "oblivious"
+            )
             for key, value in found.settings.items():
                 assert value == base.settings.get(key) or value in SPACES[base.family][key]
 
@@ -47,7 +49,8 @@ def test_every_variation_is_a_learner(task: Task) -> None:
             continue
         entry = entry_named(f"{name}~1~2", task, SHAPE)
         assert entry.name == f"{name}~1~2"
-        assert entry.seconds is not None and entry.seconds(SHAPE) > 0
+        assert entry.seconds is not None
+        assert entry.seconds(SHAPE) > 0
         assert entry.family == CONFIGURATIONS[name].family
 
 

@@ -5,7 +5,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from coterie.committee.leaf_neighbors import LeafNeighborsClassifier, LeafNeighborsRegressor, shared_leaves
+from coterie.committee.learners.leaf_neighbors import (
+    LeafNeighborsClassifier,
+    LeafNeighborsRegressor,
+    shared_leaves,
+)
 from coterie.files import load, save
 
 RNG = np.random.default_rng(0)

@@ -13,7 +13,7 @@ from coterie.committee import _portfolio_run
 from coterie.committee._committee_base import BaseCommittee
 from coterie.committee._committee_data import Clock, CommitteeData, Deadline, FitLimits
 from coterie.committee._portfolio_run import PortfolioRun
-from coterie.committee.foresight import Forecast
+from coterie.committee.candidates.foresight import Forecast
 from coterie.committee.metrics import RowTargets, SquaredErrorMetric
 from coterie.committee.portfolio import Entry, Shape, portfolio_of
 from coterie.errors import InvalidInput, InvalidParameter

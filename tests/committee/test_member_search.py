@@ -10,7 +10,7 @@ import pytest
 from coterie import CommitteeRegressor
 from coterie.committee import _portfolio_run, member_search, portfolio
 from coterie.committee._committee_base import BaseCommittee
-from coterie.committee.entry import Entry
+from coterie.committee.candidates.entry import Entry
 from coterie.committee.growing_mean import GrowingMean
 from coterie.committee.member_search import CANDIDATES, MemberSearch, patience_of
 from coterie.committee.metrics import RowTargets
@@ -120,7 +120,7 @@ def test_families_without_a_space_are_not_varied() -> None:
 @pytest.fixture
 def short_portfolio(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four members, no time that passes, and one round more of patience than is needed."""
-    monkeypatch.setattr(portfolio, "ordered", lambda names, shape: ["neighbors", "linear", "extra_trees", "additive"])
+    monkeypatch.setattr(portfolio, "ordered", lambda *_: ["neighbors", "linear", "extra_trees", "additive"])
     monkeypatch.setattr(BaseCommittee, "_now", staticmethod(lambda: 0.0))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from coterie._typing import Task
 from coterie.committee import weights as weights_module
-from coterie.committee.configurations import names_for
+from coterie.committee.candidates.configurations import names_for
 from coterie.committee.metrics import RowTargets, _unit
 from coterie.committee.portfolio import Shape, portfolio_of
 from coterie.committee.weights import OutOfFoldPredictions

@@ -12,7 +12,7 @@ from coterie import (
     GradientBoostingRegressor,
     NeuralNetworkRegressor,
 )
-from coterie.committee import foresight
+from coterie.committee.candidates import foresight
 from coterie.committee.metrics import RowTargets, SquaredErrorMetric
 from coterie.committee.weights import OutOfFoldPredictions, weights_of
 from coterie.members.out_of_fold import Fold

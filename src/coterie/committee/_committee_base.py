@@ -37,10 +37,10 @@ from coterie.committee._committee_data import (
     thinned,
 )
 from coterie.committee._portfolio_run import PortfolioRun, warn_interrupted
+from coterie.committee.candidates.foresight import folds_within
 from coterie.committee.explained import explain as explain_committee
 from coterie.committee.explained import gain_importances
 from coterie.committee.fold_features import FoldFeatures
-from coterie.committee.foresight import folds_within
 from coterie.committee.leaderboard import (
     CommitteeScores,
     Leaderboard,

@@ -12,8 +12,8 @@ from coterie._params import Integer
 from coterie._storage import expect, storable
 from coterie._typing import AnyArray, ClassWeight, FloatArray, RowArray, Task
 from coterie._value_types import BOOL, COUNT, INTEGERS, TEXT
-from coterie.committee.entry import Entry, Shape
-from coterie.committee.foresight import ForecastState
+from coterie.committee.candidates.entry import Entry, Shape
+from coterie.committee.candidates.foresight import ForecastState
 from coterie.committee.metrics import RowTargets
 from coterie.data.groups import read_groups
 from coterie.data.table import Table

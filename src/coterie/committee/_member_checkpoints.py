@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Any
 
 from coterie.committee._committee_data import FittedMember
-from coterie.committee.entry import Entry
+from coterie.committee.candidates.entry import Entry
 from coterie.errors import ModelFileError
 from coterie.members.response import ResponseMethod
 

@@ -31,9 +31,9 @@ from coterie.committee._committee_data import (
 )
 from coterie.committee._left_out import left_out_predictions, sampled_rows, takes_weights
 from coterie.committee._member_checkpoints import restored, stored
-from coterie.committee.entry import Entry, Shape
+from coterie.committee.candidates.entry import Entry, Shape
+from coterie.committee.candidates.foresight import LARGE, Forecast, rows_within
 from coterie.committee.fold_features import FeaturedModel, FoldFeatures
-from coterie.committee.foresight import LARGE, Forecast, rows_within
 from coterie.committee.growing_mean import GrowingMean
 from coterie.committee.member_search import LEAST_ROWS, MemberSearch
 from coterie.committee.metrics import Metric, RowTargets
@@ -50,7 +50,6 @@ from coterie.metrics import shown_metric
 _SHARE_OF_FIRST = 0.4  # of the time limit that the first member is meant to take at most
 _FEWEST_ROWS = 2_000  # that the first member is fitted to, however little time there is
 _SHARE_OF_LATER = 0.4  # of the time that is left, for which a later member of a large table gets rows
-_FEWEST_LATER = 5_000  # rows that a later member is fitted to at least
 _WORTH_IT = 1.5  # times as many rows, for which the best member is fitted once more
 _LEAST_GAIN = 1e-4  # of the loss, for which a member of the portfolio counts as one that adds something
 _N_TIMINGS = 3  # of a score, of which the least counts: a stall makes a timing longer, and none shorter
@@ -459,7 +458,7 @@ class PortfolioRun:
         if shape.n_train < LARGE:
             return most
         allowed = _SHARE_OF_LATER * (self.clock.left - self.reserve)
-        return rows_within(most, _FEWEST_LATER, lambda rows: self._seconds_of_rows(entry, rows), allowed)
+        return rows_within(most, LARGE, lambda rows: self._seconds_of_rows(entry, rows), allowed)
 
     def _known_seconds(self, entry: Entry, n_rows: int) -> float:
         """What a fold may take by what is known beforehand."""

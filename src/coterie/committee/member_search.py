@@ -13,8 +13,8 @@ import numpy as np
 
 from coterie._typing import FloatArray
 from coterie.committee._committee_data import CommitteeData, FittedMember
-from coterie.committee.configurations import SPACES, variation
-from coterie.committee.entry import Entry
+from coterie.committee.candidates.configurations import SPACES, variation
+from coterie.committee.candidates.entry import Entry
 from coterie.committee.growing_mean import GrowingMean
 
 CANDIDATES = 4  # of a round

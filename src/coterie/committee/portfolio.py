@@ -12,10 +12,10 @@ from typing import Any
 from coterie._params import EstimatorLike, unexpected
 from coterie._typing import Task
 from coterie.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
-from coterie.committee.configurations import CONFIGURATIONS, configuration_of, names_for
-from coterie.committee.entry import Entry, Shape
-from coterie.committee.member_families import FEW_ROWS, entry_of
-from coterie.committee.portfolio_order import ordered
+from coterie.committee.candidates.configurations import CONFIGURATIONS, configuration_of, names_for
+from coterie.committee.candidates.entry import Entry, Shape
+from coterie.committee.candidates.member_families import FEW_ROWS, entry_of
+from coterie.committee.candidates.portfolio_order import ordered
 from coterie.errors import InvalidParameter
 
 __all__ = [

@@ -16,13 +16,13 @@ from coterie.adaboost.adaboost_classifier import AdaBoostClassifier
 from coterie.adaboost.adaboost_regressor import AdaBoostRegressor
 from coterie.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.boosting.plan import automatic_folds
-from coterie.committee.additive import AdditiveClassifier, AdditiveRegressor
-from coterie.committee.configurations import Configuration, Settings
+from coterie.committee.candidates.configurations import Configuration, Settings
+from coterie.committee.candidates.entry import Entry, Shape
 from coterie.committee.discriminant import DiscriminantClassifier
-from coterie.committee.entry import Entry, Shape
 from coterie.committee.gaussian_process import SmallGaussianProcess
 from coterie.committee.kernels import KernelClassifier, KernelRegressor
-from coterie.committee.leaf_neighbors import LeafNeighborsClassifier, LeafNeighborsRegressor
+from coterie.committee.learners.additive import AdditiveClassifier, AdditiveRegressor
+from coterie.committee.learners.leaf_neighbors import LeafNeighborsClassifier, LeafNeighborsRegressor
 from coterie.committee.numeric_pipeline import (
     NeighborsClassifier,
     NeighborsRegressor,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from coterie.committee.entry import Entry, Shape
+from coterie.committee.candidates.entry import Entry, Shape
 from coterie.members.out_of_fold import Fold
 
 LARGE = 20_000  # rows to learn from; of fewer all folds, and all rows, are worth their time

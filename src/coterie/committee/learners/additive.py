@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from coterie._storage import Fitted, expect, storable_estimator
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie._value_types import FLOAT_VECTOR, INTEGERS, LABELS, NUMBER, array
-from coterie.committee.linear_outputs import (
+from coterie.committee.learners.linear_outputs import (
     linear_of_classes,
     linear_of_numbers,
     log_losses,
