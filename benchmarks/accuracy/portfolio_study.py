@@ -294,7 +294,7 @@ def _relative(name: str, task: Task, size: str) -> float:
 
 
 def learned_order(tables: Sequence[Predictions], size: str) -> list[str]:
-    """The greedy order: what gains most for each second comes next; what gains nothing comes last, as it did by hand."""
+    """The greedy order: what gains most for each second comes next, and what gains nothing last, as it did by hand."""
     seconds = seconds_of(tables, size)
     order = list(_FIRST)
     left = sorted(set(seconds) - set(order))
@@ -326,7 +326,8 @@ def _mean_gain(name: str, means: Sequence[_Growing]) -> float:
 
 def within(table: Predictions, order: Sequence[str], budget: float) -> list[str]:
     """The members of an order that fit into seconds; one that does not is skipped."""
-    found, spent = [], 0.0
+    found: list[str] = []
+    spent = 0.0
     for name in order:
         if name in table.seconds and (not found or spent + table.seconds[name] <= budget):
             found.append(name)
@@ -338,7 +339,8 @@ def patient(table: Predictions, order: Sequence[str], patience: int) -> list[str
     """The members of an order until so many in a row add nothing to the cross-fitted mean."""
     targets = RowTargets(table.y, np.ones(len(table.y)))
     mean = GrowingMean(targets, is_classification=table.task == "classification")
-    found, without = [], 0
+    found: list[str] = []
+    without = 0
     for name in order:
         if name in table.seconds and without < patience:
             found.append(name)

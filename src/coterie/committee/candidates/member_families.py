@@ -55,9 +55,8 @@ def entry_of(name: str, configuration: Configuration, task: Task, shape: Shape) 
     Examples
     --------
     >>> shape = Shape(80, 20, 3)
-    >>> entry_of("trees", Configuration("extra_trees", {"max_features": 1.0}), "regression", shape).estimator
-    ExtraTreesRegressor(keep_rows=False, max_features=1.0, min_samples_leaf=3,
-                        oob_score=False)
+    >>> entry_of("wide", Configuration("forest", {"max_features": 0.7}), "regression", shape).estimator.max_features
+    0.7
     """
     build = _FAMILIES[configuration.family]
     return replace(build(configuration.settings, task, shape), name=name, family=configuration.family)
@@ -184,10 +183,10 @@ def _linear(settings: Settings, task: Task, _: Shape) -> Entry:
 
 def _additive(settings: Settings, task: Task, _: Shape) -> Entry:
     kind = _of_task(task, AdditiveClassifier, AdditiveRegressor)
-    n_pairs = int(settings.get("n_pairs", 0))
+    n_knots, n_pairs = int(settings.get("n_knots", 6)), int(settings.get("n_pairs", 0))
 
     def n_features(shape: Shape) -> float:
-        return min(1_000.0, (1 + settings.get("n_knots", 6)) * shape.n_columns) + n_pairs
+        return min(1_000.0, (1.0 + n_knots) * shape.n_columns) + n_pairs
 
     def seconds(shape: Shape) -> float:
         n_fits = 10 if n_pairs else 5
@@ -205,11 +204,11 @@ def _kernel(settings: Settings, task: Task, _: Shape) -> Entry:
     n_landmarks = int(settings.get("n_landmarks", 400))
 
     def seconds(shape: Shape) -> float:
-        relative = min(n_landmarks, shape.n_train) / 400
+        relative = float(min(n_landmarks, shape.n_train)) / 400
         work = (
             3e-5 * shape.n_train * (1 + 2 * _trees_in_round(shape)) + 1e-7 * shape.n_train * shape.n_columns
         )
-        return 0.1 * relative**2 + relative**1.5 * work
+        return 0.1 * relative**2 + relative * math.sqrt(relative) * work
 
     def megabytes(shape: Shape) -> float:
         n_columns = n_landmarks + shape.n_columns
