@@ -15,6 +15,7 @@ from coterie.members.decision_rule import parts_of_rows
 
 _SHARES = np.array([0.0, 0.03, 0.07, 0.15, 0.25, 0.4, 0.6, 0.8, 1.0])  # of a new member in the mean
 _MOST_ROWS = 50_000
+_TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -73,17 +74,21 @@ class GrowingMean:
             rows = rows[np.linspace(0, len(rows) - 1, _MOST_ROWS).astype(np.int64)]
         before, new = self.predictions[rows], predictions[rows]
         targets = self._targets.take(rows)
+        with np.errstate(over="ignore", invalid="ignore"):  # squares of large numbers may be no floats
+            gain, shares = self._gain(before, new, targets)
+        mixed = np.array(self.predictions)
+        mixed[rows] = before + shares[:, None] * (new - before)
+        return Growth(gain, mixed)
+
+    def _gain(self, before: FloatArray, new: FloatArray, targets: RowTargets) -> tuple[float, FloatArray]:
+        """The gain, and the share of the new member in each row."""
         losses = np.stack(
             [self._metric.losses(before + share * (new - before), targets.truth) for share in _SHARES]
         )
-        chosen = _cross_fitted(losses * targets.weight, parts_of_rows(len(rows), targets.groups))
-        old, found = (
-            float(losses[0] @ targets.weight),
-            float(losses[chosen, np.arange(len(rows))] @ targets.weight),
-        )
-        mixed = np.array(self.predictions)
-        mixed[rows] = before + _SHARES[chosen][:, None] * (new - before)
-        return Growth((old - found) / max(abs(old), 1e-300), mixed)
+        chosen = _cross_fitted(losses * targets.weight, parts_of_rows(len(before), targets.groups))
+        old = float(losses[0] @ targets.weight)
+        found = float(losses[chosen, np.arange(len(before))] @ targets.weight)
+        return (old - found) / max(abs(old), _TINY), _SHARES[chosen]
 
 
 def _cross_fitted(losses: FloatArray, part: AnyArray) -> AnyArray:

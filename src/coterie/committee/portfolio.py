@@ -105,7 +105,7 @@ def patience_of(n_rows: int) -> int:
     Examples
     --------
     >>> patience_of(300), patience_of(5_000)
-    (10, 16)
+    (20, 30)
     """
     return _PATIENCE_OF_FEW_ROWS if n_rows < _MANY_ROWS else _PATIENCE
 
@@ -142,7 +142,7 @@ def _in_time(entry: Entry) -> Entry:
 
 _PRIOR = "boosting"  # what is best on most tables: weights are shrunk to it
 _MANY_ROWS = 1_000
-_PATIENCE_OF_FEW_ROWS, _PATIENCE = 10, 16
+_PATIENCE_OF_FEW_ROWS, _PATIENCE = 20, 30
 _OF_FEW_ROWS = (
     "linear",
     "kernel",
