@@ -33,11 +33,11 @@ from coterie.committee._committee_data import (
     MemberRecord,
     ReadInput,
     drawn_folds,
-    folds_within,
     read_input,
     thinned,
 )
 from coterie.committee._portfolio_run import PortfolioRun, warn_interrupted
+from coterie.committee.candidates.foresight import folds_within
 from coterie.committee.explained import explain as explain_committee
 from coterie.committee.explained import gain_importances
 from coterie.committee.fold_features import FoldFeatures
@@ -49,7 +49,14 @@ from coterie.committee.leaderboard import (
     leaderboard_of,
 )
 from coterie.committee.metrics import Metric, RowTargets, ScorerMetric
-from coterie.committee.portfolio import Entry, PortfolioLike, portfolio_of, prior_member
+from coterie.committee.portfolio import (
+    Entry,
+    PortfolioLike,
+    patience_of,
+    portfolio_of,
+    prior_member,
+    variation_of,
+)
 from coterie.committee.weights import (
     OutOfFoldPredictions,
     WeightChoice,
@@ -201,10 +208,12 @@ class BaseCommittee(Estimator):
             self._class_weights, self._seed = given.class_weights, run.seed
 
             metric = self._metric()
-            portfolio = PortfolioRun(data, self._limits(), clock, run.seed, metric, checkpoint, features)
+            portfolio = PortfolioRun(data, self._limits(data), clock, run.seed, metric, checkpoint, features)
             portfolio.repeated = None if repeated is None else repeated.record_
             by_time = isinstance(self.cv, TimeSeriesSplit)
             entries = portfolio_of(self.portfolio, self._task, data.shape, by_time=by_time)
+            if self.portfolio == "auto":
+                portfolio.variation_named = variation_of(self._task, data.shape, by_time=by_time)
 
             with (
                 printed_progress(self.verbose, type(self).__name__, "member"),
@@ -253,11 +262,10 @@ class BaseCommittee(Estimator):
         if random_folds:
             entries = portfolio_of(self.portfolio, self._task, data.shape)
             folds = folds_within(folds, entries, data.shape, float(self.time_limit))
-        random_folds &= len(folds) == len(data.folds)  # a member that is fitted once leaves every row out
         folds = thinned(folds, _MOST_HELD_OUT, seed)
         return CommitteeData.of(X, given, folds, n_columns, random_folds=random_folds)
 
-    def _limits(self) -> FitLimits:
+    def _limits(self, data: CommitteeData) -> FitLimits:
         return FitLimits(
             type(self).__name__,
             max_members=self.max_members,
@@ -265,6 +273,7 @@ class BaseCommittee(Estimator):
             max_iter=int(self.max_iter),
             n_jobs=self.n_jobs,
             on_error=self.on_error,
+            patience=patience_of(data.n_rows) if self.portfolio == "auto" else None,
         )
 
     def _metric(self) -> Metric:
@@ -287,6 +296,7 @@ class BaseCommittee(Estimator):
         self.stopped_ = [member.name for member in run.members if member.stopped]
         self.interrupted_ = run.interrupted
         self.n_folds_ = len(run.data.folds)
+        self.n_tried_ = run.n_tried
 
     def _out_of_fold(self, members: Sequence[FittedMember], data: CommitteeData) -> OutOfFoldPredictions:
         known = np.zeros(data.n_rows, dtype=bool)

@@ -86,6 +86,7 @@ _COMMITTEE: Fitted = {
     "skipped_": dict_of(TEXT, TEXT),
     "dropped_": dict_of(TEXT, TEXT),
     "stopped_": list_of(TEXT),
+    "n_tried_": COUNT,
     "interrupted_": BOOL,
     "n_folds_": COUNT,
     "estimators_": list_of(instance(FoldEnsemble)),
