@@ -27,6 +27,7 @@ from coterie._params import (
 )
 from coterie._typing import AnyArray, Auto, FloatArray, Task
 from coterie.committee._committee_data import drawn_folds
+from coterie.committee.any_target import read_any_target
 from coterie.committee.families import families
 from coterie.committee.listing import Listing, in_few_digits
 from coterie.committee.metrics import LogLossMetric, RowTargets, SquaredErrorMetric
@@ -93,7 +94,6 @@ def fold_mean(scores: FloatArray, test_per_train: float, alpha: float) -> FoldMe
     return FoldMean(middle, half_width, float(2 * stats.t.sf(abs(middle) / error, n_folds - 1)))
 
 
-MOST_CLASSES = 20  # distinct whole numbers; more of them are numbers, and no classes
 
 
 class Comparison(Listing):
@@ -277,22 +277,6 @@ def _evaluated(
             notes += [f"left out: {name}: a monitor asked to stop" for name, _ in models[place + 1 :]]
             break
     return runs, notes
-
-
-def read_any_target(y: Any, task: str, n_rows: int, owner: str) -> tuple[Task, Target]:
-    """What kind of target it is, if `task` is "auto", and the target."""
-    if task != "regression":
-        try:
-            target = read_target(y, task="classification", estimator_name=owner, n_rows=n_rows)
-        except InvalidInput as error:
-            if task == "classification" or "continuous" not in str(error):
-                raise
-        else:
-            assert isinstance(target.classes, np.ndarray)
-            numbers = target.classes.dtype.kind in "iuf"
-            if task == "classification" or not numbers or len(target.classes) <= MOST_CLASSES:
-                return "classification", target
-    return "regression", read_target(y, task="regression", estimator_name=owner, n_rows=n_rows)
 
 
 @dataclass(frozen=True)
