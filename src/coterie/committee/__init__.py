@@ -2,6 +2,7 @@
 
 from coterie.committee.committee import CommitteeClassifier, CommitteeRegressor
 from coterie.committee.comparison import Comparison, compare
+from coterie.committee.generated.generated_features import GeneratedFeatures
 from coterie.committee.leaderboard import Leaderboard
 from coterie.committee.listing import Listing
 from coterie.data.table_features import TableFeatures
@@ -10,6 +11,7 @@ __all__ = [
     "CommitteeClassifier",
     "CommitteeRegressor",
     "Comparison",
+    "GeneratedFeatures",
     "Leaderboard",
     "Listing",
     "TableFeatures",

@@ -35,7 +35,7 @@ from coterie.committee.portfolio import PortfolioLike
 from coterie.data.groups import read_groups
 from coterie.data.parts import row_indexable, rows_of
 from coterie.data.prepare import read_table
-from coterie.data.target import Target, read_target
+from coterie.data.target import Target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidType
 from coterie.fitting.monitor import FitEvent, emit, printed_progress
@@ -92,8 +92,6 @@ def fold_mean(scores: FloatArray, test_per_train: float, alpha: float) -> FoldMe
         return FoldMean(middle, 0.0, 1.0 if middle == 0 else 0.0)
     half_width = float(stats.t.ppf(1 - alpha / 2, n_folds - 1)) * error
     return FoldMean(middle, half_width, float(2 * stats.t.sf(abs(middle) / error, n_folds - 1)))
-
-
 
 
 class Comparison(Listing):

@@ -19,6 +19,7 @@ from coterie.boosting.gradient_boosting import GradientBoostingClassifier, Gradi
 from coterie.boosting.plan import automatic_folds
 from coterie.committee.discriminant import DiscriminantClassifier
 from coterie.committee.gaussian_process import SmallGaussianProcess
+from coterie.committee.generated.members import GeneratedFeaturesClassifier, GeneratedFeaturesRegressor
 from coterie.committee.kernels import KernelClassifier, KernelRegressor
 from coterie.committee.numeric_pipeline import (
     NeighborsClassifier,
@@ -166,6 +167,7 @@ NAMES = (
     "extra_trees",
     "forest",
     "discriminant",
+    "boosting_features",
     "oblivious_boosting",
     "neighbors",
     "slow_boosting",
@@ -184,6 +186,7 @@ _MOST_ROWS = {
     "kernel": 20_000,
     "gaussian_process": 1_500,
     "discriminant": 50_000,
+    "boosting_features": 200_000,
     "network": 100_000,
     "wide_network": 100_000,
 }
@@ -197,6 +200,14 @@ _CAREFUL: dict[str, Any] = {
     "subsample": 0.8,
     "sampling_method": "uniform",
     "target_statistics": "columns",
+}
+_FEATURES_FOLDS = 4  # boosters within each fold of the member with generated features
+_LOOKED_AT_ROWS = 20_000  # that generated features are chosen by at most
+_OF_FEATURES: dict[str, Any] = {
+    "n_estimators": 1000,
+    "learning_rate": 0.05,
+    "min_samples_leaf": 5,
+    "n_iter_no_change": 40,
 }
 # Rounds at most, rounds that are typical, and the settings.
 _BOOSTERS: dict[str, tuple[int, int, dict[str, Any]]] = {
@@ -250,6 +261,23 @@ def _recipe(kind: type[Any], shape: Shape) -> Entry:
         lambda shape: 160 * n_folds * _round_seconds(shape),
         lambda shape: 300 * n_folds * _trees_in_round(shape) * 4e-3,
         single_fit=kind(n_folds=n_folds),
+    )
+
+
+def _boosting_features(wrapper: type[Any], kind: type[Any]) -> Entry:
+    """Generated features are learned inside each fold, so that nothing can be fitted once for all of them."""
+
+    def seconds(shape: Shape) -> float:
+        looked_at = replace(shape, n_train=min(shape.n_train, _LOOKED_AT_ROWS))
+        return 600 * _round_seconds(looked_at) + _FEATURES_FOLDS * 250 * _round_seconds(shape) + 0.1
+
+    booster = kind(**_CAREFUL, **_OF_FEATURES, n_folds=_FEATURES_FOLDS, early_stopping=True)
+    return Entry(
+        "boosting_features",
+        wrapper(booster),
+        seconds,
+        lambda shape: 300 * _FEATURES_FOLDS * _trees_in_round(shape) * 4e-3,
+        informs_forecast=False,
     )
 
 
@@ -395,6 +423,7 @@ def _classifiers(shape: Shape) -> list[Entry]:
         "kernel": _kernel(NumericPipelineClassifier(KernelClassifier())),
         "discriminant": _discriminant(NumericPipelineClassifier(DiscriminantClassifier())),
         **{name: _network(NeuralNetworkClassifier, name) for name in _WIDTHS},
+        "boosting_features": _boosting_features(GeneratedFeaturesClassifier, GradientBoostingClassifier),
         "boosting": _recipe(GradientBoostingClassifier, shape),
         **{name: _booster(GradientBoostingClassifier, name) for name in _BOOSTERS},
     }
@@ -410,6 +439,7 @@ def _regressors(shape: Shape) -> list[Entry]:
         "kernel": _kernel(NumericPipelineRegressor(KernelRegressor())),
         "gaussian_process": _gaussian_process(NumericPipelineRegressor(SmallGaussianProcess())),
         **{name: _network(NeuralNetworkRegressor, name) for name in _WIDTHS},
+        "boosting_features": _boosting_features(GeneratedFeaturesRegressor, GradientBoostingRegressor),
         "boosting": _recipe(GradientBoostingRegressor, shape),
         **{name: _booster(GradientBoostingRegressor, name) for name in _BOOSTERS},
     }
