@@ -50,6 +50,10 @@ _PARAMETERS = """\
         What columns of texts and of dates become. "auto": texts become a few dozen numbers, which are learned inside
         the folds, and dates have their parts beside them (:class:`coterie.committee.TableFeatures`). None: texts are
         labels, and dates are days. Default "auto": texts and dates as labels and days tell a model little.
+    max_predict_time : float or None
+        Seconds that the committee may take to predict a thousand rows: only members that fit within it together have
+        weight, and if none does, the fastest alone. It is measured while members predict the rows held out, on this
+        machine and as busy as it is; `repeat` decides by the same numbers. Default None: the best score, at any price.
 
     Attributes
     ----------
@@ -80,11 +84,14 @@ _PARAMETERS = """\
     interrupted_ : bool
         Whether `fit` was interrupted by Ctrl-C: the committee is made of the members complete by then.
     record_ : list of MemberRecord
-        How each member was fitted, for `repeat`: rows, and the rounds after which the time limit stopped it.
+        How each member was fitted, for `repeat`: rows, the rounds after which the time limit stopped it, and the time
+        it took to predict.
     fit_time_ : float
         Seconds that `fit` took.
     fit_times_, predict_times_ : Bunch of float by name
         Seconds for all folds; seconds for a thousand new rows.
+    sizes_ : Bunch of int by name
+        Bytes of the models of all folds, as they are copied to another process; None if they cannot be.
 {own}    n_folds_ : int
     n_features_in_ : int
     feature_names_in_ : array of str, if the table had names

@@ -83,6 +83,7 @@ _COMMITTEE: Fitted = {
     "fit_time_": NUMBER,
     "fit_times_": dict_of(TEXT, NUMBER),
     "predict_times_": dict_of(TEXT, NUMBER),
+    "sizes_": dict_of(TEXT, COUNT | NONE),
     "skipped_": dict_of(TEXT, TEXT),
     "dropped_": dict_of(TEXT, TEXT),
     "stopped_": list_of(TEXT),
@@ -239,6 +240,7 @@ class CommitteeClassifier(ClassifierMixin, BaseCommittee):
         verbose: int = 0,
         checkpoint: Any = None,
         features: TableFeatures | Literal["auto"] | None = "auto",
+        max_predict_time: float | None = None,
     ) -> None:
         self._store(locals())
 
@@ -432,6 +434,7 @@ class CommitteeRegressor(RegressorMixin, BaseCommittee):
         verbose: int = 0,
         checkpoint: Any = None,
         features: TableFeatures | Literal["auto"] | None = "auto",
+        max_predict_time: float | None = None,
     ) -> None:
         self._store(locals())
 
