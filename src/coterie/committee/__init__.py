@@ -2,6 +2,7 @@
 
 from coterie.committee.committee import CommitteeClassifier, CommitteeRegressor
 from coterie.committee.comparison import Comparison, compare
+from coterie.committee.distilled import KeptGain
 from coterie.committee.generated.generated_features import GeneratedFeatures
 from coterie.committee.leaderboard import Leaderboard
 from coterie.committee.listing import Listing
@@ -12,6 +13,7 @@ __all__ = [
     "CommitteeRegressor",
     "Comparison",
     "GeneratedFeatures",
+    "KeptGain",
     "Leaderboard",
     "Listing",
     "TableFeatures",

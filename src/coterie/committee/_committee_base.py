@@ -38,6 +38,7 @@ from coterie.committee._committee_data import (
     thinned,
 )
 from coterie.committee._portfolio_run import PortfolioRun, warn_interrupted
+from coterie.committee.distilled import distil as distil_committee
 from coterie.committee.explained import explain as explain_committee
 from coterie.committee.explained import gain_importances
 from coterie.committee.fold_features import FoldFeatures
@@ -122,6 +123,7 @@ class BaseCommittee(Estimator):
     _response_functions: Callable[[], ResponseFunctions]
 
     explain = explain_committee
+    distil = distil_committee
     feature_importances_ = property(gain_importances)
 
     @staticmethod
