@@ -21,6 +21,7 @@ from coterie.committee.discriminant import DiscriminantClassifier
 from coterie.committee.gaussian_process import SmallGaussianProcess
 from coterie.committee.generated.members import GeneratedFeaturesClassifier, GeneratedFeaturesRegressor
 from coterie.committee.kernels import KernelClassifier, KernelRegressor
+from coterie.committee.libraries import LIBRARIES, library_member
 from coterie.committee.numeric_pipeline import (
     NeighborsClassifier,
     NeighborsRegressor,
@@ -145,8 +146,11 @@ def prior_member(names: Sequence[str], given: Any) -> int | None:
 def _entry(item: Any, known: dict[str, Entry], task: Task) -> Entry:
     if not isinstance(item, str):
         return Entry(item[0], item[1])
+    if item in LIBRARIES:
+        return Entry(item, library_member(item, task), informs_forecast=False)
     if item not in known:
-        allowed = f"one of {', '.join(map(repr, known))} for {task}, or a tuple (name, estimator)"
+        named = ", ".join(map(repr, [*known, *LIBRARIES]))
+        allowed = f"one of {named} for {task}, or a tuple (name, estimator)"
         raise InvalidParameter.expecting(f"portfolio holds the name {item!r}", allowed, "portfolio", item)
     return known[item]
 
