@@ -21,8 +21,8 @@ _PARAMETERS = """\
     portfolio : "auto" or list
         Members in the order in which they are tried: names of those of "auto", which are
         {names};
-        or tuples (name, estimator) for members of your own. Default "auto": members of many kinds, in the order in
-        which they helped most over many tables.
+        "lightgbm", "xgboost" or "catboost" if they are installed; or tuples (name, estimator) for members of your own.
+        Default "auto": members of many kinds, in the order in which they helped most over many tables.
     max_members : int or None
         Members at most. With time_limit=None the result is the same on every machine. Default None: the time limit
         ends the list.

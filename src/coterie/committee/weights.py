@@ -167,7 +167,7 @@ def _path(metric: Metric, oof: OutOfFoldPredictions, mask: AnyArray, max_iter: i
 
 
 def _only(member: int, n_members: int) -> BoolArray:
-    return np.arange(n_members) == member
+    return np.asarray(np.arange(n_members) == member)
 
 
 def _evenly_spaced(mask: AnyArray, most: int) -> AnyArray:

@@ -36,9 +36,8 @@ def test_numbers_and_classes_are_learned_and_kept_as_bytes(library: str, tmp_pat
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_committee_takes_them_by_name(library: str, tmp_path: Any) -> None:
     pytest.importorskip(library)
-    model = CommitteeRegressor(None, portfolio=["linear", library], cv=3, n_jobs=1, random_state=0).fit(X, Y)
-    assert model.members_ == ["linear", library]
-    assert model.weights_[1] > 0
+    model = CommitteeRegressor(None, portfolio=[library], cv=3, n_jobs=1, random_state=0).fit(X, Y)
+    assert model.members_ == [library]
     save(model, tmp_path / "model.coterie")
     np.testing.assert_array_equal(load(tmp_path / "model.coterie").predict(X), model.predict(X))
     np.testing.assert_array_equal(model.repeat(X, Y).predict(X), model.predict(X))
