@@ -18,8 +18,8 @@ from coterie.adaboost.adaboost_classifier import AdaBoostClassifier
 from coterie.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.boosting.plan import automatic_folds
 from coterie.committee.discriminant import DiscriminantClassifier
+from coterie.committee.features.members import GeneratedFeaturesClassifier, GeneratedFeaturesRegressor
 from coterie.committee.gaussian_process import SmallGaussianProcess
-from coterie.committee.generated.members import GeneratedFeaturesClassifier, GeneratedFeaturesRegressor
 from coterie.committee.kernels import KernelClassifier, KernelRegressor
 from coterie.committee.libraries import LIBRARIES, library_member
 from coterie.committee.numeric_pipeline import (
