@@ -59,8 +59,8 @@ class GeneratedFeatures(TransformerMixin, BaseEstimator):
     | made of | columns, by name |
     |---|---|
     | two numbers | `area + garden`, `area - garden`, `area * rooms`, `area / rooms` |
-    | a number and levels | `mean of area by town`, `standard deviation of area by town`, `area - mean of area by town` |
-    | levels | `count of town`, `count of town & kind`, `mean of the target by town & kind`, `share of yes by town & kind` |
+    | a number and levels | `mean of area by town`, `standard deviation of ...`, `area - mean of area by town` |
+    | levels | `count of town & kind`, `mean of the target by town & kind`, `share of yes by town & kind` |
 
     Parameters
     ----------

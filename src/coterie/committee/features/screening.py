@@ -8,8 +8,8 @@ is, and the other half by how much the squared residual falls if that is subtrac
 Candidates are taken one after the other, each time the best, and what it explains is subtracted before the next is
 chosen: of two candidates that say the same, one is taken.
 
-The residuals of a boosting with interactions would be no guide: it follows a ratio by many small steps, and what is left
-are the errors of the steps, which no smooth function of the ratio explains.
+The residuals of a boosting with interactions would be no guide: it follows a ratio by many small steps, and what is
+left are the errors of the steps, which no smooth function of the ratio explains.
 """
 
 from collections.abc import Callable, Sequence
