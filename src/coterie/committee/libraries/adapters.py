@@ -21,7 +21,7 @@ _LEARNING_RATE = 0.05
 
 
 @dataclass(frozen=True)
-class Rows:
+class WeightedRows:
     """Rows to learn from, or to stop by: a matrix, codes of classes or numbers, and weights."""
 
     X: FloatArray
@@ -54,7 +54,7 @@ class Adapter:
     """
 
     package: str
-    fit: Callable[[Rows, Rows, LibraryTask], bytes]
+    fit: Callable[[WeightedRows, WeightedRows, LibraryTask], bytes]
     load: Callable[[bytes], Any]
     predict: Callable[[Any, FloatArray, bool], FloatArray]
 
@@ -64,7 +64,7 @@ def library_module(package: str) -> Any:
     return need(package, purpose=f"The member {package!r}")
 
 
-def _fit_lightgbm(learn: Rows, stop: Rows, task: LibraryTask) -> bytes:
+def _fit_lightgbm(learn: WeightedRows, stop: WeightedRows, task: LibraryTask) -> bytes:
     lightgbm = library_module("lightgbm")
     params: dict[str, Any] = {
         "objective": task.objective("regression", "binary", "multiclass"),
@@ -84,7 +84,7 @@ def _fit_lightgbm(learn: Rows, stop: Rows, task: LibraryTask) -> bytes:
     return str(booster.model_to_string(num_iteration=booster.best_iteration)).encode()
 
 
-def _fit_xgboost(learn: Rows, stop: Rows, task: LibraryTask) -> bytes:
+def _fit_xgboost(learn: WeightedRows, stop: WeightedRows, task: LibraryTask) -> bytes:
     xgboost = library_module("xgboost")
     params: dict[str, Any] = {
         "objective": task.objective("reg:squarederror", "binary:logistic", "multi:softprob"),
@@ -113,7 +113,7 @@ def _load_xgboost(content: bytes) -> Any:
     return booster
 
 
-def _fit_catboost(learn: Rows, stop: Rows, task: LibraryTask) -> bytes:
+def _fit_catboost(learn: WeightedRows, stop: WeightedRows, task: LibraryTask) -> bytes:
     catboost = library_module("catboost")
     model = catboost.CatBoost(
         {

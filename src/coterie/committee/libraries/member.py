@@ -10,7 +10,7 @@ from coterie._params import resolve_n_jobs, root_seed
 from coterie._storage import Fitted, expect, storable_estimator
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike, Task
 from coterie._value_types import LABELS, RECOMPUTED, array, instance
-from coterie.committee.libraries.adapters import ADAPTERS, LibraryTask, Rows, library_module
+from coterie.committee.libraries.adapters import ADAPTERS, LibraryTask, WeightedRows, library_module
 from coterie.committee.numeric_pipeline import DesignMatrix
 from coterie.data.prepare import read_table
 from coterie.fitting.estimator import forget, set_any_table
@@ -48,7 +48,7 @@ class _LibraryMember(BaseEstimator):
         self.matrix_ = DesignMatrix().fit(table, weight)
         matrix = self.matrix_.transform(table)
         learn, stop = (
-            Rows(matrix[rows], target[rows], weight[rows])
+            WeightedRows(matrix[rows], target[rows], weight[rows])
             for rows in _two_parts(weight, target, groups, n_classes, seed)
         )
         task = LibraryTask(n_classes, seed % 2**31, n_threads)
@@ -112,7 +112,7 @@ def library_member(library: str, task: Task) -> Any:
 def _two_parts(
     weight: FloatArray, target: FloatArray, groups: Any, n_classes: int, seed: int
 ) -> tuple[RowArray, RowArray]:
-    """Rows to learn from and a tenth to stop by, drawn by groups; a row of every class is learned from."""
+    """WeightedRows to learn from and a tenth to stop by, drawn by groups; a row of every class is learned from."""
     codes = np.arange(len(weight)) if groups is None else np.unique(groups, return_inverse=True)[1]
     place = np.random.default_rng(seed).permutation(int(codes.max()) + 1)[codes]
     held_out = (place < max(1, round(_HELD_OUT * (place.max() + 1)))) & (weight > 0)
