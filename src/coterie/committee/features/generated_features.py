@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import Integer, OneOf, Params, Seed, check_params, root_seed, spawn_seeds
+from coterie._params import Integer, OneOf, Rule, Seed, root_seed, spawn_seeds, unexpected
 from coterie._storage import Fitted, expect, storable_estimator
 from coterie._typing import AnyArray, Auto, FloatArray, RowArray, SeedLike, Task
 from coterie._value_types import FLOATS, TEXT, instance, list_of
@@ -34,6 +34,11 @@ from coterie.fitting.estimator import forget, set_any_table
 
 _FEWEST_ROWS = 60  # of fewer rows nothing can be said of what is left to explain
 _MOST_LOOKED_AT = 20_000  # rows that candidates are judged by
+_RULES: dict[str, Rule] = {
+    "max_features": Integer(1),
+    "task": OneOf("auto", "classification", "regression"),
+    "random_state": Seed(),
+}
 _N_PARTS = 5  # of the rows, for means of the target without a row's own
 
 
@@ -108,12 +113,6 @@ class GeneratedFeatures(TransformerMixin, BaseEstimator):
     are compared with what a boosting of the table left unexplained.
     """
 
-    PARAMS: ClassVar[Params] = {
-        "max_features": [Integer(1)],
-        "task": [OneOf("auto", "classification", "regression")],
-        "n_jobs": [Integer(), None],
-        "random_state": [Seed()],
-    }
     FITTED: ClassVar[Fitted] = {
         "recipes_": list_of(RECIPE),
         "gains_": FLOATS,
@@ -186,7 +185,9 @@ class GeneratedFeatures(TransformerMixin, BaseEstimator):
         }
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> "tuple[Columns, _GivenRows, RowArray]":
-        check_params(self)
+        for name, rule in _RULES.items():
+            if not rule.accepts(getattr(self, name)):
+                raise unexpected(name, getattr(self, name), rule.describe(), owner=type(self).__name__)
         forget(self)
         X, table = row_indexable(X), read_table(X)
         given = _GivenRows.of(table, y, sample_weight, groups, self.task)
