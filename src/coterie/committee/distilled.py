@@ -52,8 +52,8 @@ class KeptGain:
     student, committee, best_member : float, their scores on the same rows
     best_name : str, the best member
     share : float
-        1 if the student is as good as the committee, 0 if it is as good as the best member, below 0 if it is worse. NaN
-        if the committee is not better than its best member, so that there is no gain to keep.
+        1 if the student is as good as the committee and more if it is better, 0 if it is as good as the best member and
+        less if it is worse. NaN if the committee is not better than its best member: there is no gain to keep.
 
     Examples
     --------
