@@ -279,7 +279,8 @@ class BaseCommittee(Estimator):
     def _conclude(self, run: PortfolioRun, metric: Metric) -> None:
         """Weights, temperature, scores, and the models of the members that have weight."""
         repeated = {record.name: record for record in run.repeated or ()}
-        self.record_ = [repeated.get(member.name, member.record()) for member in run.members]
+        is_timed = self.max_predict_time is not None
+        self.record_ = [repeated.get(own.name, own.record(is_timed=is_timed)) for own in run.members]
         oof = self._out_of_fold(run.members, run.data)
         prior = prior_member(run.names, self.portfolio)
         choice = choose_weights(metric, oof, int(self.max_iter), calibrates=self._calibrates(), prior=prior)

@@ -385,7 +385,8 @@ class FittedMember:
     def name(self) -> str:
         return self.entry.name
 
-    def record(self) -> MemberRecord:
-        """How it was fitted."""
+    def record(self, *, is_timed: bool = False) -> MemberRecord:
+        """How it was fitted, and, if that decided something, how long it took to predict."""
         stops = np.array(self.stops or [0], dtype=np.int64)
-        return MemberRecord(self.name, self.n_rows, self.single_fit, stops, float(self.predict_time))
+        predict_time = float(self.predict_time) if is_timed else 0.0
+        return MemberRecord(self.name, self.n_rows, self.single_fit, stops, predict_time)
