@@ -38,6 +38,7 @@ from coterie.committee._committee_data import (
 )
 from coterie.committee._portfolio_run import PortfolioRun, warn_interrupted
 from coterie.committee.candidates.foresight import folds_within
+from coterie.committee.distilled import distil as distil_committee
 from coterie.committee.explained import explain as explain_committee
 from coterie.committee.explained import gain_importances
 from coterie.committee.fold_features import FoldFeatures
@@ -57,6 +58,7 @@ from coterie.committee.portfolio import (
     prior_member,
     variation_of,
 )
+from coterie.committee.prices import bytes_of, shares_of_predict_time
 from coterie.committee.weights import (
     OutOfFoldPredictions,
     WeightChoice,
@@ -92,6 +94,7 @@ COMMITTEE_PARAMS: Params = {
     "features": [OneOf("auto"), Instance(TableFeatures), None],
     "max_members": [Integer(1), None],
     "memory_limit": [Real(0, None, closed="neither"), None],
+    "max_predict_time": [Real(0, None, closed="neither"), None],
     "max_iter": [Integer(1, 10_000)],
     "on_error": [OneOf("drop", "raise")],
     "n_jobs": [Integer(), None],
@@ -127,6 +130,7 @@ class BaseCommittee(Estimator):
     _response_functions: Callable[[], ResponseFunctions]
 
     explain = explain_committee
+    distil = distil_committee
     feature_importances_ = property(gain_importances)
 
     @staticmethod
@@ -283,13 +287,15 @@ class BaseCommittee(Estimator):
 
     def _conclude(self, run: PortfolioRun, metric: Metric) -> None:
         """Weights, temperature, scores, and the models of the members that have weight."""
+        repeated = {record.name: record for record in run.repeated or ()}
+        is_timed = self.max_predict_time is not None
+        self.record_ = [repeated.get(own.name, own.record(is_timed=is_timed)) for own in run.members]
         oof = self._out_of_fold(run.members, run.data)
         prior = prior_member(run.names, self.portfolio)
         choice = choose_weights(metric, oof, int(self.max_iter), calibrates=self._calibrates(), prior=prior)
         self._set_scores(run.members, oof, choice, metric)
         self._set_members(run.members, choice.weights, run.data.classes)
         self._set_decision()
-        self.record_ = [member.record() for member in run.members]
         self.members_ = run.names
         self.skipped_ = dict(run.skipped)
         self.dropped_ = {name: f"{type(e).__name__}: {e}" for name, e in run.errors.items()}
@@ -309,7 +315,10 @@ class BaseCommittee(Estimator):
                 parameter="sample_weight",
             )
         predictions = np.stack([member.predictions for member in members])
-        return OutOfFoldPredictions(predictions, data.targets, known, data.folds)
+        costs = None
+        if self.max_predict_time is not None:
+            costs = shares_of_predict_time(self.record_, float(self.max_predict_time), type(self).__name__)
+        return OutOfFoldPredictions(predictions, data.targets, known, data.folds, costs)
 
     def _set_scores(
         self,
@@ -332,6 +341,7 @@ class BaseCommittee(Estimator):
         self.oof_predictions_ = Bunch(**{member.name: self._output(member.predictions) for member in members})
         self.fit_times_ = Bunch(**{member.name: member.fit_time for member in members})
         self.predict_times_ = Bunch(**{member.name: member.predict_time for member in members})
+        self.sizes_ = Bunch(**{member.name: bytes_of(member.models) for member in members})
         self._set_nested(choice.nested, choice.temperature)
         self._answers, self._truth = oof, oof.rows
 
@@ -397,7 +407,7 @@ class BaseCommittee(Estimator):
         Leaderboard, a list of dicts with
             name, score, and low and high, the ends of an interval that holds the score 95 % of the time;
             weight; score_without, the score of a committee that is chosen without this member, and contribution, by
-            how much that is worse; fit_time in seconds, predict_time in seconds for a thousand rows.
+            how much that is worse; fit_time in seconds, predict_time in seconds for a thousand rows, size in bytes.
             The committee is the first row. Its score and score_without are nested: no row helped to choose the weights
             it is scored by. Notes below the table say what is remarkable.
         """
@@ -410,7 +420,13 @@ class BaseCommittee(Estimator):
             return nested_predictions(metric, oof, int(self.max_iter), calibrates=calibrates, prior=prior)
 
         members = [
-            MemberSummary(name, float(weight), float(self.fit_times_[name]), float(self.predict_times_[name]))
+            MemberSummary(
+                name,
+                float(weight),
+                float(self.fit_times_[name]),
+                float(self.predict_times_[name]),
+                getattr(self, "sizes_", {}).get(name),
+            )
             for name, weight in zip(self.members_, self.weights_, strict=True)
         ]
         prior = prior_member(self.members_, self.portfolio)

@@ -11,7 +11,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 from coterie._params import Integer
 from coterie._storage import expect, storable
 from coterie._typing import AnyArray, ClassWeight, FloatArray, RowArray, Task
-from coterie._value_types import BOOL, COUNT, INTEGERS, TEXT
+from coterie._value_types import BOOL, COUNT, INTEGERS, NUMBER, TEXT
 from coterie.committee.candidates.entry import Entry, Shape
 from coterie.committee.candidates.foresight import ForecastState
 from coterie.committee.metrics import RowTargets
@@ -143,11 +143,13 @@ class RepeatedDeadline(Deadline):
 
 def _verify_record(record: Any) -> None:
     expect(len(record.stops) > 0 and record.stops.min() >= 0, "has a record of no model")
+    expect(record.predict_time >= 0, "has a record of a time below 0")
 
 
 @storable(
     "committee.MemberRecord",
-    {"name": TEXT, "n_rows": COUNT, "single_fit": BOOL, "stops": INTEGERS},
+    {"name": TEXT, "n_rows": COUNT, "single_fit": BOOL, "stops": INTEGERS, "predict_time": NUMBER},
+    optional=["predict_time"],
     verify=_verify_record,
 )
 @dataclass(frozen=True)
@@ -159,12 +161,14 @@ class MemberRecord:
     n_rows : rows that a model was fitted to, at most
     single_fit : whether there is one model, which left rows out by itself, and not one for each fold
     stops : for each model, the event (a round or some trees) at which the time limit ended it, or 0
+    predict_time : seconds for a thousand rows, by which `max_predict_time` decided who may have weight
     """
 
     name: str
     n_rows: int
     single_fit: bool
     stops: RowArray
+    predict_time: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -318,7 +322,8 @@ class FittedMember:
     def name(self) -> str:
         return self.entry.name
 
-    def record(self) -> MemberRecord:
-        """How it was fitted."""
+    def record(self, *, is_timed: bool = False) -> MemberRecord:
+        """How it was fitted, and, if that decided something, how long it took to predict."""
         stops = np.array(self.stops or [0], dtype=np.int64)
-        return MemberRecord(self.name, self.n_rows, self.single_fit, stops)
+        predict_time = float(self.predict_time) if is_timed else 0.0
+        return MemberRecord(self.name, self.n_rows, self.single_fit, stops, predict_time)

@@ -24,8 +24,9 @@ _PARAMETERS = """\
     portfolio : "auto" or list
         Members in the order in which they are tried: names of those of "auto", which are
         {names};
-        these with "~" and a number for a variation; or tuples (name, estimator) for members of your own.
-        Default "auto": members of many kinds, in an order learned over tables, until several in a row add nothing.
+        these with "~" and a number for a variation; "lightgbm", "xgboost" or "catboost" if they are installed; or
+        tuples (name, estimator) for members of your own. Default "auto": members of many kinds, those that
+        helped over many tables first and then others, cheap before dear, until several in a row add nothing.
     max_members : int or None
         Members at most. With time_limit=None the result is the same on every machine. Default None: the time limit
         ends the list.
@@ -53,6 +54,10 @@ _PARAMETERS = """\
         What columns of texts and of dates become. "auto": texts become a few dozen numbers, which are learned inside
         the folds, and dates have their parts beside them (:class:`coterie.committee.TableFeatures`). None: texts are
         labels, and dates are days. Default "auto": texts and dates as labels and days tell a model little.
+    max_predict_time : float or None
+        Seconds that the committee may take to predict a thousand rows: only members that fit within it together have
+        weight, and if none does, the fastest alone. It is measured while members predict the rows held out, on this
+        machine and as busy as it is; `repeat` decides by the same numbers. Default None: the best score, at any price.
 
     Attributes
     ----------
@@ -85,11 +90,14 @@ _PARAMETERS = """\
     interrupted_ : bool
         Whether `fit` was interrupted by Ctrl-C: the committee is made of the members complete by then.
     record_ : list of MemberRecord
-        How each member was fitted, for `repeat`: rows, and the rounds after which the time limit stopped it.
+        How each member was fitted, for `repeat`: rows, the rounds after which the time limit stopped it, and the time
+        it took to predict.
     fit_time_ : float
         Seconds that `fit` took.
     fit_times_, predict_times_ : Bunch of float by name
         Seconds for all folds; seconds for a thousand new rows.
+    sizes_ : Bunch of int by name
+        Bytes of the models of all folds, as they are copied to another process; None if they cannot be.
 {own}    n_folds_ : int
     n_features_in_ : int
     feature_names_in_ : array of str, if the table had names

@@ -1,7 +1,7 @@
 """The members that a committee tries, in the order in which it tries them.
 
-The order is learned over public tables (`portfolio_order.py`): the next is the one by which a weighted committee gains
-most for each second. What names stand for is data, too (`configurations.py`).
+The order is data (`portfolio_order.py`), and so is what names stand for (`configurations.py`). Members of other
+libraries take part if they are named.
 """
 
 import math
@@ -16,6 +16,7 @@ from coterie.committee.candidates.configurations import CONFIGURATIONS, configur
 from coterie.committee.candidates.entry import Entry, Shape
 from coterie.committee.candidates.member_families import FEW_ROWS, entry_of
 from coterie.committee.candidates.portfolio_order import ordered
+from coterie.committee.libraries import LIBRARIES, library_member
 from coterie.errors import InvalidParameter
 
 __all__ = [
@@ -76,13 +77,15 @@ def portfolio_of(given: Any, task: Task, shape: Shape, *, by_time: bool = False)
 
 
 def entry_named(name: str, task: Task, shape: Shape) -> Entry:
-    """The entry of a configuration, or of a variation of one."""
+    """The entry of a configuration, of a variation of one, or of another library."""
+    if name in LIBRARIES:
+        return Entry(name, library_member(name, task), informs_forecast=False)
     found = configuration_of(name)
     if found is None or found.task not in (None, task):
-        listed = ", ".join(map(repr, names_for(task)))
+        listed = ", ".join(map(repr, [*names_for(task), *LIBRARIES]))
         raise InvalidParameter.expecting(
             f"portfolio holds the name {name!r}",
-            f"one of {listed} for {task}, one of these with '~' and a number, or a tuple (name, estimator)",
+            f"one of {listed} for {task}, one of ours with '~' and a number, or a tuple (name, estimator)",
             "portfolio",
             name,
         )

@@ -121,6 +121,8 @@ def _boosters() -> dict[str, Configuration]:
     found["shared_boosting"] = Configuration("boosting", shared, "classification")
     robust = {**_CAREFUL, "learning_rate": 0.05, "loss": "huber", "min_samples_leaf": 5}
     found["robust_boosting"] = Configuration("boosting", robust, "regression")
+    on_features = {**_CAREFUL, "learning_rate": 0.05, "min_samples_leaf": 5}
+    found["boosting_features"] = Configuration("boosting_features", on_features, None, 200_000)
     return found
 
 

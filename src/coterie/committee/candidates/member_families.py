@@ -18,10 +18,11 @@ from coterie.boosting.gradient_boosting import GradientBoostingClassifier, Gradi
 from coterie.boosting.plan import automatic_folds
 from coterie.committee.candidates.configurations import Configuration, Settings
 from coterie.committee.candidates.entry import Entry, Shape
-from coterie.committee.discriminant import DiscriminantClassifier
-from coterie.committee.gaussian_process import SmallGaussianProcess
-from coterie.committee.kernels import KernelClassifier, KernelRegressor
+from coterie.committee.features.members import GeneratedFeaturesClassifier, GeneratedFeaturesRegressor
 from coterie.committee.learners.additive import AdditiveClassifier, AdditiveRegressor
+from coterie.committee.learners.discriminant import DiscriminantClassifier
+from coterie.committee.learners.gaussian_process import SmallGaussianProcess
+from coterie.committee.learners.kernels import KernelClassifier, KernelRegressor
 from coterie.committee.learners.leaf_neighbors import LeafNeighborsClassifier, LeafNeighborsRegressor
 from coterie.committee.numeric_pipeline import (
     NeighborsClassifier,
@@ -45,6 +46,8 @@ _SINGLE_FIT_TREES = 200  # of a forest: a row is out of the bag of a third of th
 _ROUNDS = 1000  # of boosting at most
 _PATIENCE = 40
 _BEST_FOLDS = 16  # of the recipe with effort="best"
+_FEATURES_FOLDS = 4  # boosters within each fold of the member with generated features
+_LOOKED_AT_ROWS = 20_000  # that generated features are chosen by at most
 _GAUSSIAN_ROWS = 3_000  # to which a Gaussian process is fitted at most
 _EPOCHS = 256
 
@@ -106,6 +109,25 @@ def _recipe(settings: Settings, task: Task, shape: Shape) -> Entry:
         lambda shape: 300 * n_folds * _trees_in_round(shape) * 4e-3,
         single_fit=kind(**settings, n_folds=n_folds),
         trial=kind(**settings, n_folds=2),
+    )
+
+
+def _boosting_features(settings: Settings, task: Task, _: Shape) -> Entry:
+    """Generated features are learned inside each fold, so that nothing can be fitted once for all of them."""
+    wrapper = _of_task(task, GeneratedFeaturesClassifier, GeneratedFeaturesRegressor)
+    kind = _of_task(task, GradientBoostingClassifier, GradientBoostingRegressor)
+    settings = {"n_iter_no_change": _PATIENCE, "n_estimators": _ROUNDS, **settings, "early_stopping": True}
+
+    def seconds(shape: Shape) -> float:
+        looked_at = replace(shape, n_train=min(shape.n_train, _LOOKED_AT_ROWS))
+        return 600 * _round_seconds(looked_at) + _FEATURES_FOLDS * 250 * _round_seconds(shape) + 0.1
+
+    return Entry(
+        "",
+        wrapper(kind(**settings, n_folds=_FEATURES_FOLDS)),
+        seconds,
+        lambda shape: 300 * _FEATURES_FOLDS * _trees_in_round(shape) * 4e-3,
+        informs_forecast=False,
     )
 
 
@@ -323,6 +345,7 @@ def _adaboost(settings: Settings, task: Task, _: Shape) -> Entry:
 _FAMILIES: dict[str, Callable[[Settings, Task, Shape], Entry]] = {
     "recipe": _recipe,
     "boosting": _booster,
+    "boosting_features": _boosting_features,
     "forest": _forest,
     "extra_trees": _extra_trees,
     "linear": _linear,
