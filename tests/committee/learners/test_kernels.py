@@ -13,7 +13,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Wh
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression
 
-from coterie.committee import discriminant
+from coterie.committee.learners import discriminant
 from coterie.committee.learners.discriminant import DiscriminantClassifier
 from coterie.committee.learners.gaussian_process import SmallGaussianProcess, covariance, likelihood
 from coterie.committee.learners.kernels import (
