@@ -60,7 +60,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "linear_leaves": {"linear_leaves": True},
     "constant_leaves": {"linear_leaves": False},
 }
-PEERS = ("lightgbm", "xgboost", "hist_boosting", "forest")
+PEERS = ("lightgbm", "xgboost", "catboost", "hist_boosting", "forest")
 _OF_EFFORT = {each.name for each in fields(EffortSettings)}
 _DEFAULT_EFFORT = EFFORTS["default"]
 _N_DIVISIONS = 50
@@ -121,6 +121,16 @@ def _peer(name: str, frame: pd.DataFrame, *, regression: bool) -> tuple[Any, pd.
 
         frame = frame.set_axis([f"f{place}" for place in range(frame.shape[1])], axis=1)
         return getattr(xgboost, f"XGB{kind}")(n_jobs=1, enable_categorical=True), frame
+    if name == "catboost":
+        import catboost
+
+        texts = {
+            each: frame[each].astype(object).where(frame[each].notna(), "missing").astype(str)
+            for each in categories
+        }
+        made = getattr(catboost, f"CatBoost{kind}")
+        quiet = {"verbose": 0, "allow_writing_files": False}
+        return made(thread_count=1, cat_features=list(categories), **quiet), frame.assign(**texts)
     import sklearn.ensemble as peers
 
     codes = {column: frame[column].cat.codes.astype("float64") for column in categories}

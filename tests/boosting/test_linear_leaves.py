@@ -277,7 +277,7 @@ def test_any_values_give_finite_answers(seed: int, linear_l2: float) -> None:
 def test_a_recipe_with_lines_is_a_recipe() -> None:
     model = GradientBoostingRegressor(random_state=0).fit(TABLE, Y)
 
-    assert model.n_folds_ == 8
+    assert model.n_folds_ == 24
     assert model.score(NEW, NEW_Y) > 0.85
     assert answers(model, NEW).shape == (600,)
     assert all(has_lines(model).values())
@@ -302,9 +302,9 @@ def test_boosters_of_classes_have_lines_in_one_half_and_constants_in_the_other()
     model = GradientBoostingClassifier(random_state=0, max_leaf_nodes=8).fit(X, CLASSES)
     lines = list(has_lines(model).values())
 
-    assert model.n_folds_ == 8
-    assert all(lines[:4])
-    assert not any(lines[4:])
+    assert model.n_folds_ == 24
+    assert all(lines[:12])
+    assert not any(lines[12:])
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,9 @@ from sklearn.model_selection import train_test_split
 
 from coterie import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.boosting._trainer import BoosterGroup, Trainer
+from coterie.boosting._training import divide_rows
 from coterie.boosting.plan import Plan, automatic_folds, make_plan
+from coterie.data.prepare import prepare_training
 from coterie.datasets import make_messy
 from coterie.errors import InvalidInput, InvalidParameter
 from tests.helpers.estimators import fingerprint
@@ -135,6 +137,55 @@ def test_more_rows_never_mean_more_boosters() -> None:
     assert np.all(np.diff(bags) <= 0)
 
 
+@pytest.mark.parametrize(("n_rows", "foldings"), [(40, 3), (1_000, 3), (1_500, 2), (1_501, 1), (10**6, 1)])
+def test_small_tables_are_divided_several_times(n_rows: int, foldings: int) -> None:
+    assert plan_of(GradientBoostingRegressor(), n_rows).n_foldings == foldings
+    assert plan_of(GradientBoostingRegressor(n_folds=5), n_rows).n_foldings == 1
+    assert plan_of(GradientBoostingRegressor(n_estimators=50), n_rows).n_foldings == 1
+    assert plan_of(GradientBoostingRegressor(effort="quick"), n_rows).n_foldings == 1
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "l2"), [(40, 3.0), (1_000, 3.0), (1_500, 2.0), (1_501, 1.0), (10**6, 1.0)]
+)
+def test_leaves_of_small_tables_are_drawn_harder_towards_zero(n_rows: int, l2: float) -> None:
+    assert {policy.l2 for policy in plan_of(GradientBoostingClassifier(), n_rows).policies} == {l2}
+    given = plan_of(GradientBoostingClassifier(l2_regularization=0.5), n_rows)
+    assert given.policies[0].l2 == 0.5
+    assert plan_of(GradientBoostingClassifier(n_estimators=50), n_rows).policies[0].l2 == 0.0
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_each_folding_leaves_every_row_out_once(grouped: bool) -> None:
+    X, y = table_with_towns(300)
+    groups = np.arange(300) // 10 if grouped else None
+    train = prepare_training(GradientBoostingRegressor(), X, y, None, task="regression")
+    plan = plan_of(GradientBoostingRegressor(), 300)
+    parts = divide_rows(
+        train, plan, 0, holdout="random", validation_fraction=0.1, groups=groups, has_eval_set=False
+    )
+
+    assert len(parts) == 24
+    for first in (0, 8, 16):
+        left_out = [part.left_out for part in parts[first : first + 8]]
+        np.testing.assert_array_equal(np.sort(np.concatenate(left_out)), np.arange(300))
+    assert not any(
+        np.array_equal(parts[0].left_out, part.left_out) for part in parts[1:]
+    )  # another division each time
+    if grouped:
+        for part in parts:
+            assert not set(part.left_out // 10) & set(part.rows // 10)
+
+
+def test_rows_of_small_tables_are_answered_by_all_boosters_that_left_them_out() -> None:
+    X, y = table_with_towns(300)
+    several = GradientBoostingRegressor(random_state=0).fit(X, y)
+    once = GradientBoostingRegressor(random_state=0, n_folds=8).fit(X, y)
+
+    assert (several.n_folds_, once.n_folds_) == (24, 8)
+    assert np.mean((several.oof_prediction_ - y) ** 2) < np.mean((once.oof_prediction_ - y) ** 2)
+
+
 @pytest.mark.parametrize("task", ["two classes", "three classes", "numbers"])
 def test_threads_do_not_change_a_bit(task: str) -> None:
     X, y = table_with_towns()
@@ -189,7 +240,7 @@ def test_a_rows_own_target_does_not_move_what_is_said_of_it_out_of_bag(target_st
 
 def test_out_of_bag_answers_have_the_loss_that_stopped_the_growth() -> None:
     X, y = table_with_towns()
-    model = GradientBoostingRegressor(random_state=0, growth="leaf").fit(X, y)
+    model = GradientBoostingRegressor(random_state=0, growth="leaf", n_folds=8).fit(X, y)
 
     assert model.n_folds_ == 8
     best = model.validation_losses_[model.n_estimators_ - 1]

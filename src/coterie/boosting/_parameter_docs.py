@@ -20,8 +20,9 @@ _SHARED = """\
         time for them.
     n_folds : int or "auto"
         Boosters that are averaged; each leaves out one part of the rows. "auto" is 1 with a number of rounds, and 8
-        in the recipe (4 or 16 by `effort`), fewer on large tables. Default "auto": an average errs less than its
-        parts, and large tables gain less from it.
+        in the recipe (4 or 16 by `effort`), fewer on large tables; tables of up to 1,500 rows are divided so two or
+        three times, except by effort "quick". Default "auto": an average errs less than its parts, and large tables
+        gain less from it.
     growth : {"auto", "leaf", "level", "oblivious", "mixed"}
         Which leaf is split next: the best one ("leaf"), all of a level ("level"), or all of a level by one shared
         split ("oblivious", symmetric trees). "mixed" alternates leaf and oblivious from booster to booster. "auto" is
@@ -42,7 +43,8 @@ _SHARED = """\
         Sum of hessians that a leaf must keep. Default 0.001: next to nothing, enough to avoid divisions by zero.
     l2_regularization : float or "auto"
         Added to the hessians of a leaf, which shrinks its value. "auto" is 0 with a number of rounds, as in LightGBM,
-        and 1 in the recipe. Default "auto": a little shrinkage makes the small leaves of the recipe less extreme.
+        and in the recipe 1, or 3 on up to 1,000 rows and 2 on up to 1,500. Default "auto": a little shrinkage makes
+        the small leaves of the recipe less extreme, and small tables have more noise.
     l1_regularization : float
         Taken off the sum of gradients of a leaf. Default 0: L2 does the same more smoothly.
     min_gain_to_split : float

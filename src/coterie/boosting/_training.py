@@ -9,7 +9,7 @@ The rows that each booster leaves out, to be evaluated on:
 | | one booster | several |
 |---|---|---|
 | an eval set | all rows | all rows |
-| random | a share, if it stops early | folds: each row is left out by one booster |
+| random | a share, if it stops early | folds: each row is left out by one booster of each folding |
 | last rows | the last share, if they stop early | the same last share for all |
 
 Rows of zero weight are on neither side.
@@ -236,23 +236,29 @@ def divide_rows(
     groups: AnyArray | None,
     has_eval_set: bool,
 ) -> list[Part]:
-    """A part for each booster; `groups` is the number of each row's group."""
+    """A part for each booster; `groups` is the number of each row's group. Foldings are one after the other."""
+    n_boosters = plan.n_folds * plan.n_foldings
     wants_last = holdout == "last_rows"
     leaves_out = not has_eval_set and (plan.stops_early or (plan.n_folds > 1 and not wants_last))
     if groups is not None:
         _check_groups(wants_last, leaves_out, has_eval_set)
     if not leaves_out:
-        return [all_rows(train)] * plan.n_folds
+        return [all_rows(train)] * n_boosters
     kept = _kept(train)
     if wants_last:
         learn, aside = last_rows(len(kept), validation_fraction)
-        return [_part(kept, learn, aside)] * plan.n_folds
+        return [_part(kept, learn, aside)] * n_boosters
     codes = strata(train.target.values[kept]) if train.target.task == "classification" else None
     own_groups = None if groups is None else np.unique(groups[kept], return_inverse=True)[1]
     if plan.n_folds > 1:
-        fold = fold_numbers(len(kept), plan.n_folds, seed, codes, own_groups)
+        foldings = [
+            fold_numbers(len(kept), plan.n_folds, seed + number * 2**32, codes, own_groups)
+            for number in range(plan.n_foldings)
+        ]
         return [
-            _part(kept, np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(plan.n_folds)
+            _part(kept, np.flatnonzero(fold != k), np.flatnonzero(fold == k))
+            for fold in foldings
+            for k in range(plan.n_folds)
         ]
     learn, aside = holdout_rows(len(kept), validation_fraction, seed, codes, own_groups)
     return [_part(kept, learn, aside)]

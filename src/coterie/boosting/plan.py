@@ -4,7 +4,8 @@ Two sets of defaults share the parameters.
 
 The *recipe* is what `n_estimators="auto"` stands for: several boosters, each of which leaves a part of the rows out,
 take small steps until the rows left out no longer gain, and are averaged. Trees look at some of the rows and features
-only, and half of the boosters grow symmetric trees, so that the boosters differ. Every number of it was chosen by
+only, and half of the boosters grow symmetric trees, so that the boosters differ. Small tables are divided several
+times, for more boosters, and their leaves are drawn harder towards zero. Every number of it was chosen by
 cross-validation over many tables (benchmarks/accuracy).
 
 *Exact* is what a number stands for: one booster, so many rounds, all features, as other libraries do it.
@@ -58,6 +59,7 @@ class Plan:
     subsample: float | str
     sampling_method: str
     target_statistics: str
+    n_foldings: int = 1  # how often the rows are divided into folds, each time in another way
     fewer_bins: bool = True  # on tables of few rows
     unit_free: bool = False  # whether limits of gains are about gradients that have no unit
     joint: bool = False  # whether a split gains the sum of what it gains for every target
@@ -105,6 +107,7 @@ _RECIPE_POLICIES: dict[str, dict[str, Any]] = {
 _RECIPE_POLICIES["level"] = _RECIPE_POLICIES["leaf"]
 
 _ROWS_FOR_RECIPE = 40  # fewer are too few to be left out
+_FEW_ROWS = 3_000  # noise counts more in fewer, and time less
 _SCORES_OF_MOST_FOLDS = 25_000
 _MOST_ROUNDS = 1000
 
@@ -116,19 +119,21 @@ class EffortSettings:
     Attributes
     ----------
     most_folds : boosters that are averaged, on tables that are not large
+    most_foldings : times that small tables are divided into folds, for a booster each
     step : what the learning rates of both kinds of trees are multiplied by
     patience : rounds without progress before growth stops
     least_progress : what counts as progress, as a share of the loss
     """
 
     most_folds: int = 8
+    most_foldings: int = 3
     step: float = 1.5
     patience: int = 20
     least_progress: float = 1e-3
 
 
 EFFORTS: dict[str, EffortSettings] = {
-    "quick": EffortSettings(most_folds=4, step=4.0, patience=5),
+    "quick": EffortSettings(most_folds=4, most_foldings=1, step=4.0, patience=5),
     "default": EffortSettings(),
     "best": EffortSettings(most_folds=16, step=1.0, patience=30),
 }
@@ -181,7 +186,9 @@ def make_plan(
         params=params,
         task=task,
         policies=tuple(
-            _policy(params, task, each, effort if recipe else None, n_outputs, shared=shared and not joint)
+            _policy(
+                params, task, each, effort if recipe else None, n_rows, n_outputs, shared=shared and not joint
+            )
             for each in (["leaf", "oblivious"] if growth == "mixed" else [growth])
         ),
         max_rounds=int(resolved("n_estimators")),
@@ -194,6 +201,9 @@ def make_plan(
         sampling_method=resolved("sampling_method"),
         target_statistics=resolved("target_statistics"),
         joint=joint,
+        n_foldings=automatic_foldings(n_rows, effort.most_foldings)
+        if recipe and is_auto(params["n_folds"])
+        else 1,
     )
 
 
@@ -245,6 +255,7 @@ def _policy(
     task: Task,
     growth: str,
     effort: EffortSettings | None,
+    n_rows: int,
     n_outputs: int,
     *,
     shared: bool,
@@ -255,6 +266,7 @@ def _policy(
         defaults = _RECIPE_POLICIES[growth]
         defaults = defaults | {
             "learning_rate": defaults["learning_rate"] * effort.step * _learning_rate_multiplier(n_outputs),
+            "l2_regularization": defaults["l2_regularization"] * _times_for_few_rows(n_rows),
             # With classes, boosters with lines and boosters without are better together.
             "linear_leaves": growth != "oblivious" or task == "regression",
         }
@@ -306,6 +318,22 @@ def automatic_folds(n_scores: int, most: int = EFFORTS["default"].most_folds) ->
     [8, 4, 1]
     """
     return max(1, min(most, round(most * math.sqrt(_SCORES_OF_MOST_FOLDS / n_scores))))
+
+
+def automatic_foldings(n_rows: int, most: int = EFFORTS["default"].most_foldings) -> int:
+    """How often the recipe divides a table into folds: more often where rows are few.
+
+    Examples
+    --------
+    >>> [automatic_foldings(n) for n in (1_000, 1_500, 1_501)]
+    [3, 2, 1]
+    """
+    return min(most, _times_for_few_rows(n_rows))
+
+
+def _times_for_few_rows(n_rows: int) -> int:
+    """3 up to 1,000 rows, 2 up to 1,500, and 1 for more."""
+    return max(1, min(3, _FEW_ROWS // n_rows))
 
 
 def _learning_rate_multiplier(n_outputs: int) -> float:

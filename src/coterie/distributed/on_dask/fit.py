@@ -136,7 +136,8 @@ class DaskCluster:
             with dask.annotate(workers=[home], allow_other_workers=True):
                 tasks.append(make(part, own, digest, shared))
         self._blocks = self._client.compute(tasks)
-        wait(self._blocks)
+        with self._client.as_current():  # `wait` asks for the client of the thread
+            wait(self._blocks)
         failed = [block for block in self._blocks if block.status == "error"]
         if failed:
             failed[0].result()

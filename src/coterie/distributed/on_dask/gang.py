@@ -323,5 +323,5 @@ async def _remove_worker(address: str, dask_scheduler: Any = None) -> None:
 
 def wait_for_some(futures: list[Any]) -> None:
     """Until one of these is done, or for a moment."""
-    with suppress(TimeoutError, CancelledError):
+    with suppress(TimeoutError, CancelledError), futures[0].client.as_current():
         wait(futures, timeout=_LOOK, return_when="FIRST_COMPLETED")
