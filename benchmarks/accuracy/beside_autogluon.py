@@ -10,8 +10,8 @@ program imports nothing else than numpy, pandas, scikit-learn and the system tha
 FOLDER holds `manifest.csv` (columns name, task) and `<name>.parquet` with a column `target`. Both systems get the same
 rows: of at most 10,000, two thirds to learn from and one third to measure on, drawn by a seed. Both optimise the loss
 that is compared, the log loss or the root of the mean squared error, with two threads. AutoGluon runs its preset
-`best_quality`; `--preset` takes another. A line of results is added to the file after each run, so that a loop of
-the shell over tables can go on where it stopped:
+`best_quality`; `--preset` takes another. A line of results is added to the file after each run, and a run that the file
+holds already is not done again, so that a loop of the shell over tables goes on where it stopped:
 
     for name in $(tail -n +2 FOLDER/manifest.csv | cut -d, -f1); do for system in coterie autogluon; do
         python benchmarks/accuracy/beside_autogluon.py --data FOLDER --table $name --system $system --out results.jsonl
@@ -94,8 +94,32 @@ def loss_of(task: str, predicted: Any, truth: pd.Series) -> float:
     return float(-np.mean(np.log(of_truth)))
 
 
+def known_result(options: argparse.Namespace) -> dict[str, Any] | None:
+    """The line of the file that such a run has left before, if there is one."""
+    path = pathlib.Path(options.out or "")
+    if not path.is_file():
+        return None
+    wanted = {
+        "table": options.table,
+        "system": options.system,
+        "limit": options.seconds,
+        "seed": options.seed,
+    }
+    if options.system == "autogluon":
+        wanted["preset"] = options.preset
+    for line in path.read_text(encoding="utf-8").splitlines():
+        held = {"preset": "best_quality", **json.loads(line)}  # lines of before named no preset
+        if all(held.get(key) == value for key, value in wanted.items()):
+            return held
+    return None
+
+
 def run(options: argparse.Namespace) -> None:
-    """One table by one system; the result is printed, and added to the file."""
+    """One table by one system, unless it has been run; the result is printed, and added to the file."""
+    known = known_result(options)
+    if known is not None:
+        print(json.dumps(known))
+        return
     task, learn, new = parts_of(pathlib.Path(options.data), options.table, options.seed)
     began = time.perf_counter()
     predicted = SYSTEMS[options.system](task, learn, new.drop(columns="target"), options)
@@ -106,6 +130,7 @@ def run(options: argparse.Namespace) -> None:
         "system": options.system,
         "limit": options.seconds,
         "seed": options.seed,
+        **({"preset": options.preset} if options.system == "autogluon" else {}),
         "loss": loss_of(task, predicted, new["target"]),
         "seconds": round(seconds, 1),
     }

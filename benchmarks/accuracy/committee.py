@@ -27,6 +27,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from coterie import CommitteeClassifier, CommitteeRegressor
 from coterie.committee.metrics import LogLossMetric, SquaredErrorMetric
+from coterie.committee.portfolio import Shape, portfolio_of
 from coterie.committee.weights import OutOfFoldPredictions, apply_temperature, choose_weights
 
 BEFORE = [
@@ -51,7 +52,9 @@ LISTS = {
     "kernels": [*BEFORE, *KERNELS],
     "network": [*BEFORE, "network"],
     "networks": [*BEFORE, "network", "wide_network"],
-    "all": [*BEFORE, *KERNELS, "network", "wide_network"],
+    "without_features": [*BEFORE, *KERNELS, "network", "wide_network"],
+    "features": [*BEFORE, "boosting_features"],
+    "all": [*BEFORE, *KERNELS, "network", "wide_network", "boosting_features"],
 }
 
 
@@ -127,11 +130,18 @@ def lists_of_members(model: Any, task: str, X: Any, y: Any) -> Iterable[dict[str
         }
 
 
-def measure(task: str, rows: tuple[Any, Any, Any, Any]) -> list[dict[str, Any]]:
+def names_for(task: Any, X: Any, y: Any, left_out: Sequence[str]) -> list[str]:
+    """The members of "auto" for a table, without some of them."""
+    n_outputs = 1 if task == "regression" else len(np.unique(y))
+    shape = Shape(len(y) * 4 // 5, len(y) // 5, X.shape[1], n_outputs)
+    return [entry.name for entry in portfolio_of("auto", task, shape) if entry.name not in left_out]
+
+
+def measure(task: str, rows: tuple[Any, Any, Any, Any], left_out: Sequence[str] = ()) -> list[dict[str, Any]]:
     """A line for each list of members, and one for each member alone."""
     X, y, new, truth = rows
     kind = _KeepingRegressor if task == "regression" else _KeepingClassifier
-    model = kind(None, random_state=0).fit(X, y)
+    model = kind(None, portfolio=names_for(task, X, y, left_out), random_state=0).fit(X, y)
     alone = [
         {"member": member.name, "fit_time": member.fit_time, "oof": model.member_scores_[member.name]}
         for member in model.every_member
@@ -189,6 +199,9 @@ def main() -> None:
     parser.add_argument("--tables")
     parser.add_argument("--time-limit", type=float)
     parser.add_argument("--members", choices=["all", "before"], default="all")
+    parser.add_argument(
+        "--leave-out", default="", help="members that are not fitted, such as network,wide_network"
+    )
     parser.add_argument("--report", action="store_true")
     given = parser.parse_args()
     lines = [json.loads(line) for line in given.out.read_text().splitlines()] if given.out.exists() else []
@@ -206,7 +219,7 @@ def main() -> None:
             continue
         rows = first_fold(given.data, name, task, given.rows)
         found = (
-            measure(task, rows)
+            measure(task, rows, given.leave_out.split(","))
             if given.time_limit is None
             else measure_timed(task, rows, given.time_limit, given.members)
         )

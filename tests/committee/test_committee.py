@@ -23,7 +23,8 @@ from coterie import (
     GradientBoostingRegressor,
     RandomForestClassifier,
 )
-from coterie.committee.portfolio import NAMES, Shape, portfolio_of
+from coterie.committee.candidates.configurations import names_for
+from coterie.committee.portfolio import Shape, portfolio_of
 from coterie.errors import InvalidInput, InvalidParameter, SchemaMismatch
 from coterie.fitting.monitor import FitEvent, monitored
 from coterie.networks import neural_network
@@ -318,17 +319,17 @@ def test_the_whole_portfolio_fits_a_table_with_everything_in_it(monkeypatch: pyt
         }
     )
 
-    model = CommitteeClassifier(None, cv=2, random_state=0).fit(table, LABELS[:120])
-    numbers = CommitteeRegressor(None, cv=2, random_state=0).fit(table, Y[:120])
+    of_classes, of_numbers = names_for("classification"), names_for("regression")
+    model = CommitteeClassifier(None, portfolio=of_classes, cv=2, random_state=0).fit(table, LABELS[:120])
+    numbers = CommitteeRegressor(None, portfolio=of_numbers, cv=2, random_state=0).fit(table, Y[:120])
 
-    of_classes, of_numbers = {"adaboost", "discriminant"}, {"gaussian_process"}
-    assert model.members_ == [name for name in NAMES if name not in of_numbers]
-    assert numbers.members_ == [name for name in NAMES if name not in of_classes]
+    assert model.members_ == of_classes
+    assert numbers.members_ == of_numbers
     assert model.skipped_ == model.dropped_ == numbers.dropped_ == {}
     assert model.oof_score_ > -1.05
     twin = pickle.loads(pickle.dumps(model))
     assert np.array_equal(twin.predict_proba(table), model.predict_proba(table))
-    again = CommitteeClassifier(None, cv=2, random_state=0).fit(table, LABELS[:120])
+    again = CommitteeClassifier(None, portfolio=of_classes, cv=2, random_state=0).fit(table, LABELS[:120])
     assert np.array_equal(again.predict_proba(table), model.predict_proba(table))
     assert again.oof_score_ == model.oof_score_
     with pytest.raises(SchemaMismatch, match="missing"):
@@ -409,7 +410,7 @@ def test_the_leaderboard_scores_members_before_the_temperature() -> None:
 @pytest.mark.parametrize(
     ("settings", "allowed"),
     [
-        ({"portfolio": ["forrest"]}, "one of 'quick_boosting'"),
+        ({"portfolio": ["forrest"]}, "one of 'boosting'"),
         ({"portfolio": ["adaboost"]}, "one of "),
         ({"portfolio": [("a", Ridge()), ("a", Ridge())]}, "a name of its own"),
         ({"portfolio": [("a", Ridge)]}, "'auto' or a non-empty list"),

@@ -11,8 +11,9 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from coterie import CommitteeRegressor, GradientBoostingRegressor, RandomForestRegressor
 from coterie.committee import _portfolio_run
 from coterie.committee._committee_base import BaseCommittee
-from coterie.committee._committee_data import Clock, CommitteeData, Deadline, FitLimits, Forecast
+from coterie.committee._committee_data import Clock, CommitteeData, Deadline, FitLimits
 from coterie.committee._portfolio_run import PortfolioRun
+from coterie.committee.candidates.foresight import Forecast
 from coterie.committee.metrics import RowTargets, SquaredErrorMetric
 from coterie.committee.portfolio import Entry, Shape, portfolio_of
 from coterie.errors import InvalidInput, InvalidParameter

@@ -7,15 +7,10 @@ import pytest
 
 from coterie._typing import Task
 from coterie.committee import weights as weights_module
+from coterie.committee.candidates.configurations import names_for
 from coterie.committee.metrics import RowTargets, _unit
-from coterie.committee.portfolio import NAMES, Shape, portfolio_of
+from coterie.committee.portfolio import Shape, portfolio_of
 from coterie.committee.weights import OutOfFoldPredictions
-
-OF_ONE_TASK = {
-    "adaboost": "classification",
-    "discriminant": "classification",
-    "gaussian_process": "regression",
-}
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
@@ -46,8 +41,7 @@ def test_more_rows_columns_and_classes_never_take_less_time_or_memory(task: Task
         replace(small, n_outputs=several + 2),
         Shape(10_000_000, 500, 100, several),
     ]
-    names = [name for name in NAMES if OF_ONE_TASK.get(name, task) == task]
-    for entry in portfolio_of(names, task, small):
+    for entry in portfolio_of(names_for(task), task, small):
         assert entry.seconds is not None
         assert entry.seconds(small) > 0
         assert all(entry.seconds(shape) >= entry.seconds(small) for shape in larger), entry.name

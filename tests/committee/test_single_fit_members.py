@@ -12,7 +12,7 @@ from coterie import (
     GradientBoostingRegressor,
     NeuralNetworkRegressor,
 )
-from coterie.committee import _committee_data
+from coterie.committee.candidates import foresight
 from coterie.committee.metrics import RowTargets, SquaredErrorMetric
 from coterie.committee.weights import OutOfFoldPredictions, weights_of
 from coterie.members.out_of_fold import Fold
@@ -117,7 +117,7 @@ class Timeless(CommitteeRegressor):
 
 
 def test_a_large_table_and_a_short_limit_are_a_hold_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_committee_data, "_LARGE", 50)
+    monkeypatch.setattr(foresight, "LARGE", 50)
     names = ["linear", "boosting", "forest"]
     model = Timeless(0.2, portfolio=names, random_state=0).fit(X, Y)
 
@@ -135,7 +135,7 @@ def test_a_large_table_and_a_short_limit_are_a_hold_out(monkeypatch: pytest.Monk
 def test_with_time_enough_or_folds_of_ones_own_all_folds_are_held_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(_committee_data, "_LARGE", 50)
+    monkeypatch.setattr(foresight, "LARGE", 50)
     names = ["linear", "boosting", "forest"]
 
     assert Timeless(100, portfolio=names, random_state=0).fit(X, Y).n_folds_ == 5

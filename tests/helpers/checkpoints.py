@@ -57,8 +57,10 @@ def parts_in(folder: Path) -> list[Path]:
 
 
 def timeless(model: Any) -> bytes:
-    """The bits of a model without the times that it took."""
+    """The bits of a model without the times that it took, and without sizes: names in memory from a file are copies."""
     model.fit_time_ = 0.0
+    if hasattr(model, "sizes_"):
+        model.sizes_ = Bunch(**dict.fromkeys(model.sizes_, 0))
     for name in ("fit_times_", "predict_times_"):
         setattr(model, name, Bunch(**dict.fromkeys(getattr(model, name), 0.0)))
     return bits(model)

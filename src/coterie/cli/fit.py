@@ -153,6 +153,7 @@ def _new_fit(
         "portfolio": names_in(limits.members, "--members", MEMBERS),
         "max_members": limits.max_members,
         "memory_limit": limits.memory_limit,
+        "max_predict_time": limits.max_predict_time,
         "checkpoint": limits.checkpoint,
         "features": TableFeatures(text=training.names_of("text")),
         **decisions.parameters(training.classes),

@@ -115,6 +115,9 @@ class CommitteeOptions:
     ] = None
     max_members: Annotated[int | None, typer.Option(min=1, help="Members at most.")] = None
     memory_limit: Annotated[float | None, typer.Option(min=0, help="Megabytes for models and work.")] = None
+    max_predict_time: Annotated[
+        float | None, typer.Option(min=1e-9, help="Seconds that 1,000 rows may take to predict.")
+    ] = None
     checkpoint: Annotated[
         Path | None,
         typer.Option(help="A folder for members as they are complete: the same command goes on from there."),
@@ -129,6 +132,7 @@ class CommitteeOptions:
             "--members": self.members,
             "--max-members": self.max_members,
             "--memory-limit": self.memory_limit,
+            "--max-predict-time": self.max_predict_time,
             "--checkpoint": self.checkpoint,
         }
 

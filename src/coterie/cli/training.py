@@ -13,7 +13,7 @@ from coterie._typing import AnyArray, Task
 from coterie.cli.command import Messages
 from coterie.cli.errors import CommandError, data_error, usage_error
 from coterie.cli.options import option_text
-from coterie.committee.comparison import MOST_CLASSES, read_any_target
+from coterie.committee.any_target import MOST_CLASSES, read_any_target
 from coterie.committee.portfolio import Shape, portfolio_of
 from coterie.data.inference.reading import PLURALS, TableReading, missing_in
 from coterie.data.table_files.data_table import DataTable

@@ -76,12 +76,22 @@ class GreedyOptions:
     max_iter : additions at most
     n_start : the best members that are added first, each once, in the order of their scores
     n_iter_no_change : rounds without a gain of more than `tol` after which to stop, or None
+    costs : what each member of the library costs the first time it is added; all together cost 1 at most. None: nothing
     """
 
     max_iter: int
     n_start: int = 1
     n_iter_no_change: int | None = None
     tol: float = 0.0
+    costs: FloatArray | None = None
+
+    def within(self, candidates: Sequence[int], added: Sequence[int]) -> Sequence[int]:
+        """The candidates that can still be paid for."""
+        if self.costs is None or not added:
+            return candidates
+        known = set(added)
+        left = 1.0 - float(self.costs[sorted(known)].sum())
+        return [member for member in candidates if member in known or self.costs[member] <= left]
 
 
 @dataclass(frozen=True)
@@ -121,8 +131,9 @@ def greedy_path(
     for place in first[: options.max_iter]:
         mean = _added(path, candidates[int(place)], loss, mean, library)
     while len(path.members) < options.max_iter and not _has_stopped(path.scores, options):
-        scores = loss.scores(mean, len(path.members), candidates)
-        ties = [candidates[int(place)] for place in np.flatnonzero(_are_best(scores))]
+        open_to = options.within(candidates, path.members)
+        scores = loss.scores(mean, len(path.members), open_to)
+        ties = [open_to[int(place)] for place in np.flatnonzero(_are_best(scores))]
         known = [member for member in ties if member in path.members]
         mean = _added(path, (known or ties)[0], loss, mean, library)
     return path

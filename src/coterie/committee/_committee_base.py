@@ -33,11 +33,12 @@ from coterie.committee._committee_data import (
     MemberRecord,
     ReadInput,
     drawn_folds,
-    folds_within,
     read_input,
     thinned,
 )
 from coterie.committee._portfolio_run import PortfolioRun, warn_interrupted
+from coterie.committee.candidates.foresight import folds_within
+from coterie.committee.distilled import distil as distil_committee
 from coterie.committee.explained import explain as explain_committee
 from coterie.committee.explained import gain_importances
 from coterie.committee.fold_features import FoldFeatures
@@ -49,7 +50,15 @@ from coterie.committee.leaderboard import (
     leaderboard_of,
 )
 from coterie.committee.metrics import Metric, RowTargets, ScorerMetric
-from coterie.committee.portfolio import Entry, PortfolioLike, portfolio_of, prior_member
+from coterie.committee.portfolio import (
+    Entry,
+    PortfolioLike,
+    patience_of,
+    portfolio_of,
+    prior_member,
+    variation_of,
+)
+from coterie.committee.prices import bytes_of, shares_of_predict_time
 from coterie.committee.weights import (
     OutOfFoldPredictions,
     WeightChoice,
@@ -85,6 +94,7 @@ COMMITTEE_PARAMS: Params = {
     "features": [OneOf("auto"), Instance(TableFeatures), None],
     "max_members": [Integer(1), None],
     "memory_limit": [Real(0, None, closed="neither"), None],
+    "max_predict_time": [Real(0, None, closed="neither"), None],
     "max_iter": [Integer(1, 10_000)],
     "on_error": [OneOf("drop", "raise")],
     "n_jobs": [Integer(), None],
@@ -120,6 +130,7 @@ class BaseCommittee(Estimator):
     _response_functions: Callable[[], ResponseFunctions]
 
     explain = explain_committee
+    distil = distil_committee
     feature_importances_ = property(gain_importances)
 
     @staticmethod
@@ -201,10 +212,12 @@ class BaseCommittee(Estimator):
             self._class_weights, self._seed = given.class_weights, run.seed
 
             metric = self._metric()
-            portfolio = PortfolioRun(data, self._limits(), clock, run.seed, metric, checkpoint, features)
+            portfolio = PortfolioRun(data, self._limits(data), clock, run.seed, metric, checkpoint, features)
             portfolio.repeated = None if repeated is None else repeated.record_
             by_time = isinstance(self.cv, TimeSeriesSplit)
             entries = portfolio_of(self.portfolio, self._task, data.shape, by_time=by_time)
+            if self.portfolio == "auto":
+                portfolio.variation_named = variation_of(self._task, data.shape, by_time=by_time)
 
             with (
                 printed_progress(self.verbose, type(self).__name__, "member"),
@@ -253,11 +266,10 @@ class BaseCommittee(Estimator):
         if random_folds:
             entries = portfolio_of(self.portfolio, self._task, data.shape)
             folds = folds_within(folds, entries, data.shape, float(self.time_limit))
-        random_folds &= len(folds) == len(data.folds)  # a member that is fitted once leaves every row out
         folds = thinned(folds, _MOST_HELD_OUT, seed)
         return CommitteeData.of(X, given, folds, n_columns, random_folds=random_folds)
 
-    def _limits(self) -> FitLimits:
+    def _limits(self, data: CommitteeData) -> FitLimits:
         return FitLimits(
             type(self).__name__,
             max_members=self.max_members,
@@ -265,6 +277,7 @@ class BaseCommittee(Estimator):
             max_iter=int(self.max_iter),
             n_jobs=self.n_jobs,
             on_error=self.on_error,
+            patience=patience_of(data.n_rows) if self.portfolio == "auto" else None,
         )
 
     def _metric(self) -> Metric:
@@ -274,19 +287,22 @@ class BaseCommittee(Estimator):
 
     def _conclude(self, run: PortfolioRun, metric: Metric) -> None:
         """Weights, temperature, scores, and the models of the members that have weight."""
+        repeated = {record.name: record for record in run.repeated or ()}
+        is_timed = self.max_predict_time is not None
+        self.record_ = [repeated.get(own.name, own.record(is_timed=is_timed)) for own in run.members]
         oof = self._out_of_fold(run.members, run.data)
         prior = prior_member(run.names, self.portfolio)
         choice = choose_weights(metric, oof, int(self.max_iter), calibrates=self._calibrates(), prior=prior)
         self._set_scores(run.members, oof, choice, metric)
         self._set_members(run.members, choice.weights, run.data.classes)
         self._set_decision()
-        self.record_ = [member.record() for member in run.members]
         self.members_ = run.names
         self.skipped_ = dict(run.skipped)
         self.dropped_ = {name: f"{type(e).__name__}: {e}" for name, e in run.errors.items()}
         self.stopped_ = [member.name for member in run.members if member.stopped]
         self.interrupted_ = run.interrupted
         self.n_folds_ = len(run.data.folds)
+        self.n_tried_ = run.n_tried
 
     def _out_of_fold(self, members: Sequence[FittedMember], data: CommitteeData) -> OutOfFoldPredictions:
         known = np.zeros(data.n_rows, dtype=bool)
@@ -299,7 +315,10 @@ class BaseCommittee(Estimator):
                 parameter="sample_weight",
             )
         predictions = np.stack([member.predictions for member in members])
-        return OutOfFoldPredictions(predictions, data.targets, known, data.folds)
+        costs = None
+        if self.max_predict_time is not None:
+            costs = shares_of_predict_time(self.record_, float(self.max_predict_time), type(self).__name__)
+        return OutOfFoldPredictions(predictions, data.targets, known, data.folds, costs)
 
     def _set_scores(
         self,
@@ -322,6 +341,7 @@ class BaseCommittee(Estimator):
         self.oof_predictions_ = Bunch(**{member.name: self._output(member.predictions) for member in members})
         self.fit_times_ = Bunch(**{member.name: member.fit_time for member in members})
         self.predict_times_ = Bunch(**{member.name: member.predict_time for member in members})
+        self.sizes_ = Bunch(**{member.name: bytes_of(member.models) for member in members})
         self._set_nested(choice.nested, choice.temperature)
         self._answers, self._truth = oof, oof.rows
 
@@ -387,7 +407,7 @@ class BaseCommittee(Estimator):
         Leaderboard, a list of dicts with
             name, score, and low and high, the ends of an interval that holds the score 95 % of the time;
             weight; score_without, the score of a committee that is chosen without this member, and contribution, by
-            how much that is worse; fit_time in seconds, predict_time in seconds for a thousand rows.
+            how much that is worse; fit_time in seconds, predict_time in seconds for a thousand rows, size in bytes.
             The committee is the first row. Its score and score_without are nested: no row helped to choose the weights
             it is scored by. Notes below the table say what is remarkable.
         """
@@ -400,7 +420,13 @@ class BaseCommittee(Estimator):
             return nested_predictions(metric, oof, int(self.max_iter), calibrates=calibrates, prior=prior)
 
         members = [
-            MemberSummary(name, float(weight), float(self.fit_times_[name]), float(self.predict_times_[name]))
+            MemberSummary(
+                name,
+                float(weight),
+                float(self.fit_times_[name]),
+                float(self.predict_times_[name]),
+                getattr(self, "sizes_", {}).get(name),
+            )
             for name, weight in zip(self.members_, self.weights_, strict=True)
         ]
         prior = prior_member(self.members_, self.portfolio)

@@ -11,9 +11,10 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 from coterie._params import Integer
 from coterie._storage import expect, storable
 from coterie._typing import AnyArray, ClassWeight, FloatArray, RowArray, Task
-from coterie._value_types import BOOL, COUNT, INTEGERS, TEXT
+from coterie._value_types import BOOL, COUNT, INTEGERS, NUMBER, TEXT
+from coterie.committee.candidates.entry import Entry, Shape
+from coterie.committee.candidates.foresight import ForecastState
 from coterie.committee.metrics import RowTargets
-from coterie.committee.portfolio import Entry, Shape
 from coterie.data.groups import read_groups
 from coterie.data.table import Table
 from coterie.data.target import Target, read_target
@@ -22,11 +23,6 @@ from coterie.errors import InvalidInput
 from coterie.fitting.monitor import FitEvent
 from coterie.members.out_of_fold import Fold, folds_of, splitter_of
 from coterie.members.response import ResponseMethod
-
-_LARGE = 20_000  # rows to learn from; of fewer all folds are worth their time
-_LEAST_FOLDS = 3  # below which there is nothing to save
-_N_FIRST = 5  # members for which there should be time
-_SHARE_OF_FIRST = 0.5  # of the time limit, since other machines are slower and tables harder than expected
 
 
 def drawn_folds(
@@ -79,32 +75,6 @@ def thinned(folds: list[Fold], most: int, seed: int) -> list[Fold]:
     ]
 
 
-def folds_within(folds: list[Fold], entries: Sequence[Entry], shape: Shape, limit: float) -> list[Fold]:
-    """Fewer folds of a large table, if the time limit is too short for the members in all of them.
-
-    The first members of the portfolio have to fit into half of the time, by what is known of them beforehand. That does
-    not depend on the machine, so that a fit can be repeated. One fold alone is a hold-out.
-
-    Examples
-    --------
-    >>> folds = [Fold(np.arange(5), np.arange(5))] * 5
-    >>> dear = [Entry("forest", None, seconds=lambda shape: shape.n_train / 10_000)]
-    >>> [len(folds_within(folds, dear, Shape(80_000, 20_000, 9), limit)) for limit in (100.0, 40.0, 20.0)]
-    [5, 2, 1]
-    """
-    if shape.n_train < _LARGE or len(folds) < _LEAST_FOLDS:
-        return folds
-    known = [(entry, entry.seconds(shape)) for entry in entries[:_N_FIRST] if entry.seconds is not None]
-    most = _SHARE_OF_FIRST * limit
-    if sum(_fits_of(entry, len(folds)) * seconds for entry, seconds in known) <= most:
-        return folds
-    return folds[:2] if 2 * sum(seconds for _, seconds in known) <= most else folds[:1]
-
-
-def _fits_of(entry: Entry, n_folds: int) -> float:
-    return n_folds if entry.single_fit is None else entry.single_fit_folds
-
-
 def _splitter(n_folds: int, y: AnyArray, groups: AnyArray | None, task: Task, seed: int) -> Any:
     draws: dict[str, Any] = {"n_splits": n_folds, "shuffle": True, "random_state": seed % 2**32}
     spread = task == "classification" and np.bincount(y).max() >= n_folds
@@ -128,41 +98,6 @@ class Clock:
     @property
     def left(self) -> float:
         return float("inf") if self.limit is None else self.limit - self.elapsed
-
-
-@dataclass
-class Forecast:
-    """What a fold of a member may take, from what folds of others took.
-
-    What is known of members beforehand is right but for a factor: how fast this machine is, and how hard this table.
-    The factor is the time that was taken over the time that was expected.
-
-    Examples
-    --------
-    >>> forest = Entry("forest", None, seconds=lambda shape: shape.n_train / 1000)
-    >>> forecast = Forecast()
-    >>> forecast.learn(forest, Shape(2000, 500, 3), 1.0)
-    >>> forecast.seconds(forest, Shape(4000, 500, 3))
-    2.0
-    """
-
-    expected: float = 0.0
-    taken: float = 0.0
-    unknown: list[float] = field(default_factory=list)
-
-    def learn(self, entry: Entry, shape: Shape, seconds: float) -> None:
-        """A fold of a member took so long."""
-        self.unknown.append(seconds)
-        if entry.seconds is not None and entry.informs_forecast:
-            self.expected += entry.seconds(shape)
-            self.taken += seconds
-
-    def seconds(self, entry: Entry, shape: Shape) -> float:
-        """What a fold may take; of a member that nobody knows, what folds took on average."""
-        if entry.seconds is None:
-            return sum(self.unknown) / len(self.unknown) if self.unknown else 0.0
-        factor = self.taken / self.expected if self.expected > 0 else 1.0
-        return factor * entry.seconds(shape)
 
 
 class Deadline:
@@ -208,11 +143,13 @@ class RepeatedDeadline(Deadline):
 
 def _verify_record(record: Any) -> None:
     expect(len(record.stops) > 0 and record.stops.min() >= 0, "has a record of no model")
+    expect(record.predict_time >= 0, "has a record of a time below 0")
 
 
 @storable(
     "committee.MemberRecord",
-    {"name": TEXT, "n_rows": COUNT, "single_fit": BOOL, "stops": INTEGERS},
+    {"name": TEXT, "n_rows": COUNT, "single_fit": BOOL, "stops": INTEGERS, "predict_time": NUMBER},
+    optional=["predict_time"],
     verify=_verify_record,
 )
 @dataclass(frozen=True)
@@ -224,12 +161,14 @@ class MemberRecord:
     n_rows : rows that a model was fitted to, at most
     single_fit : whether there is one model, which left rows out by itself, and not one for each fold
     stops : for each model, the event (a round or some trees) at which the time limit ended it, or 0
+    predict_time : seconds for a thousand rows, by which `max_predict_time` decided who may have weight
     """
 
     name: str
     n_rows: int
     single_fit: bool
     stops: RowArray
+    predict_time: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -339,6 +278,7 @@ class FitLimits:
     ----------
     max_iter : additions of the greedy choice of weights, for which time is left
     max_members : members at most, or None
+    patience : members of the portfolio that may follow each other without a gain before the rest is skipped, or None
     memory : megabytes at most, or None
     """
 
@@ -348,6 +288,7 @@ class FitLimits:
     memory: float | None = None
     n_jobs: int | None = None
     on_error: str = "raise"
+    patience: int | None = None
 
 
 @dataclass
@@ -373,7 +314,7 @@ class FittedMember:
     predict_time: float
     n_rows: int
     stopped: bool
-    forecast: tuple[float, float, list[float]] = field(default_factory=lambda: (0.0, 0.0, []))
+    forecast: ForecastState = field(default_factory=lambda: (0.0, 0.0, [], {}))
     single_fit: bool = False
     stops: list[int] = field(default_factory=list)
 
@@ -381,7 +322,8 @@ class FittedMember:
     def name(self) -> str:
         return self.entry.name
 
-    def record(self) -> MemberRecord:
-        """How it was fitted."""
+    def record(self, *, is_timed: bool = False) -> MemberRecord:
+        """How it was fitted, and, if that decided something, how long it took to predict."""
         stops = np.array(self.stops or [0], dtype=np.int64)
-        return MemberRecord(self.name, self.n_rows, self.single_fit, stops)
+        predict_time = float(self.predict_time) if is_timed else 0.0
+        return MemberRecord(self.name, self.n_rows, self.single_fit, stops, predict_time)

@@ -1,15 +1,18 @@
 """The parameters and attributes of committees in words: one text for both docstrings."""
 
+import textwrap
+
 from sklearn.base import ClassifierMixin
 
-from coterie.committee.portfolio import NAMES
+from coterie.committee.candidates.configurations import names_for
 
 _PARAMETERS = """\
     time_limit : float or None
         Seconds that `fit` may take. Before each member its time is foreseen from the members so far; one that would
         take too long is skipped, and the next is tried. At least one member is fitted, to a sample of the rows if
-        there are very many, and 200,000 rows are held out at most. Results may differ from run to run. None: all
-        members, and the same bits for the same `random_state`. Default 60: a minute is long enough for several
+        there are very many, and 200,000 rows are held out at most. What time is left is spent on a search around the
+        best members. Results may differ from run to run. None: members until several in a row add nothing, no
+        search, and the same bits for the same `random_state`. Default 60: a minute is long enough for dozens of
         members on a table of some thousand rows.
     scoring : str, callable or None
         What the weights are chosen by, and members are scored by: None is the {loss}; or any scorer of scikit-learn.
@@ -21,8 +24,9 @@ _PARAMETERS = """\
     portfolio : "auto" or list
         Members in the order in which they are tried: names of those of "auto", which are
         {names};
-        or tuples (name, estimator) for members of your own. Default "auto": members of many kinds, in the order in
-        which they helped most over many tables.
+        these with "~" and a number for a variation; "lightgbm", "xgboost" or "catboost" if they are installed; or
+        tuples (name, estimator) for members of your own. Default "auto": members of many kinds, those that
+        helped over many tables first and then others, cheap before dear, until several in a row add nothing.
     max_members : int or None
         Members at most. With time_limit=None the result is the same on every machine. Default None: the time limit
         ends the list.
@@ -50,6 +54,10 @@ _PARAMETERS = """\
         What columns of texts and of dates become. "auto": texts become a few dozen numbers, which are learned inside
         the folds, and dates have their parts beside them (:class:`coterie.committee.TableFeatures`). None: texts are
         labels, and dates are days. Default "auto": texts and dates as labels and days tell a model little.
+    max_predict_time : float or None
+        Seconds that the committee may take to predict a thousand rows: only members that fit within it together have
+        weight, and if none does, the fastest alone. It is measured while members predict the rows held out, on this
+        machine and as busy as it is; `repeat` decides by the same numbers. Default None: the best score, at any price.
 
     Attributes
     ----------
@@ -77,14 +85,19 @@ _PARAMETERS = """\
         Why members failed, by name.
     stopped_ : list of str
         Members whose rounds, or trees, the time limit ended early.
+    n_tried_ : int
+        Variations of members that the search tried in the time that was left after the portfolio.
     interrupted_ : bool
         Whether `fit` was interrupted by Ctrl-C: the committee is made of the members complete by then.
     record_ : list of MemberRecord
-        How each member was fitted, for `repeat`: rows, and the rounds after which the time limit stopped it.
+        How each member was fitted, for `repeat`: rows, the rounds after which the time limit stopped it, and the time
+        it took to predict.
     fit_time_ : float
         Seconds that `fit` took.
     fit_times_, predict_times_ : Bunch of float by name
         Seconds for all folds; seconds for a thousand new rows.
+    sizes_ : Bunch of int by name
+        Bytes of the models of all folds, as they are copied to another process; None if they cannot be copied.
 {own}    n_folds_ : int
     n_features_in_ : int
     feature_names_in_ : array of str, if the table had names
@@ -132,7 +145,7 @@ _TEMPERATURE = """\
 def committee_texts(estimator: type) -> str:
     """Parameters and attributes of a class of committees."""
     of_classes = issubclass(estimator, ClassifierMixin)
-    names = [name for name in NAMES if of_classes or name != "adaboost"]
+    names = names_for("classification" if of_classes else "regression")
     return _PARAMETERS.format(
         loss="log loss" if of_classes else "squared error",
         spread="each class spread evenly, " if of_classes else "",
@@ -148,5 +161,4 @@ def committee_texts(estimator: type) -> str:
 
 
 def _wrapped(names: str) -> str:
-    head, tail = names[:105].rsplit(" ", 1)
-    return f"{head}\n        {tail}{names[105:]}"
+    return ("\n" + 8 * " ").join(textwrap.wrap(names, 110))

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.base import ClassifierMixin, RegressorMixin
 
 from coterie._documentation import documented
 from coterie._params import AnyLabel, MappingLike, OneOf, Params, in_short
@@ -34,7 +34,6 @@ from coterie._value_types import (
     list_of,
     pair_of,
 )
-from coterie.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.committee._committee_base import COMMITTEE_PARAMS, BaseCommittee
 from coterie.committee._committee_data import MemberRecord
 from coterie.committee._committee_docs import committee_texts
@@ -48,11 +47,9 @@ from coterie.committee.metrics import (
 )
 from coterie.committee.weights import OutOfFoldPredictions, apply_temperature
 from coterie.data.holdout import rows_held_out
-from coterie.data.parts import row_indexable, rows_of
 from coterie.data.prepare import read_table
 from coterie.data.table_features import TableFeatures
 from coterie.data.target import Target
-from coterie.data.weight import read_weight
 from coterie.errors import InvalidParameter
 from coterie.fitting.scoring import ResponseFunctions
 from coterie.forests.jackknife import jackknife_plus
@@ -83,9 +80,11 @@ _COMMITTEE: Fitted = {
     "fit_time_": NUMBER,
     "fit_times_": dict_of(TEXT, NUMBER),
     "predict_times_": dict_of(TEXT, NUMBER),
+    "sizes_": dict_of(TEXT, COUNT | NONE),
     "skipped_": dict_of(TEXT, TEXT),
     "dropped_": dict_of(TEXT, TEXT),
     "stopped_": list_of(TEXT),
+    "n_tried_": COUNT,
     "interrupted_": BOOL,
     "n_folds_": COUNT,
     "estimators_": list_of(instance(FoldEnsemble)),
@@ -158,22 +157,6 @@ def held_out(rows: RowArray, oof: OutOfFoldPredictions) -> BoolArray:
     return np.asarray(out[rows])
 
 
-_STUDENT: dict[str, Any] = {
-    "n_estimators": 1000,
-    "learning_rate": 0.08,
-    "growth": "oblivious",
-    "max_leaf_nodes": 64,
-    "min_samples_leaf": 1,
-    "l2_regularization": 1.0,
-    "max_features": 0.5,
-    "subsample": 0.8,
-    "sampling_method": "uniform",
-    "early_stopping": True,
-    "n_iter_no_change": 40,
-}
-_LEAST_SHARE = 0.01  # of a class in what a student is fitted to
-
-
 @storable_estimator(verify=verify_committee)
 @documented(committee_texts)
 class CommitteeClassifier(ClassifierMixin, BaseCommittee):
@@ -239,6 +222,7 @@ class CommitteeClassifier(ClassifierMixin, BaseCommittee):
         verbose: int = 0,
         checkpoint: Any = None,
         features: TableFeatures | Literal["auto"] | None = "auto",
+        max_predict_time: float | None = None,
     ) -> None:
         self._store(locals())
 
@@ -270,37 +254,6 @@ class CommitteeClassifier(ClassifierMixin, BaseCommittee):
         weight = np.where(self._answers.known, self._truth.weight, 0.0)
         threshold = set_threshold(self.oof_proba_, self._truth.truth, weight, alpha, method)
         return prediction_sets(proba, threshold, method)
-
-    def distil(self, X: Any, sample_weight: Any = None, *, student: Any = None) -> Any:
-        """One fast model that is fitted to the predictions of the committee.
-
-        The student is given each row once for each class, with the committee's probability as its weight; classes below
-        one in a hundred are left out.
-
-        Parameters
-        ----------
-        X : a table with the columns of `fit`: its rows, others without labels, or both
-        sample_weight : how often each row counts
-            Default None: all rows count alike.
-        student : a classifier that takes sample_weight; None is gradient boosting with symmetric trees
-
-        Returns
-        -------
-        the fitted student
-        """
-        proba = self.predict_proba(X)
-        weight = read_weight(sample_weight, len(proba))
-        rows, codes = np.nonzero(proba >= min(_LEAST_SHARE, 1 / len(self.classes_)))
-        row_weight = proba[rows, codes] * (1.0 if weight is None else weight[rows])
-        if student is None:
-            student = GradientBoostingClassifier(
-                **_STUDENT, n_jobs=self.n_jobs, random_state=self._student_seed()
-            )
-            # The same row twice must not be on both sides of what stops the rounds.
-            return student.fit(rows_of(row_indexable(X), rows), self.classes_[codes], row_weight, groups=rows)
-        return clone(student).fit(
-            rows_of(row_indexable(X), rows), self.classes_[codes], sample_weight=row_weight
-        )
 
     def _labels_of(self, proba: FloatArray) -> AnyArray:
         return np.asarray(self.classes_[proba.argmax(axis=1)])
@@ -401,8 +354,8 @@ class CommitteeRegressor(RegressorMixin, BaseCommittee):
     >>> model = CommitteeRegressor(time_limit=None, max_members=3, random_state=0).fit(X, y)
     >>> model.members_
     ['quick_boosting', 'linear', 'boosting']
-    >>> model.weights_.round(2).tolist()
-    [0.0, 0.09, 0.91]
+    >>> max(model.member_scores_, key=model.member_scores_.get)
+    'boosting'
     >>> low, high = model.predict_interval(X[:1], alpha=0.1)[0]
     >>> bool(low < y[0] < high)
     True
@@ -432,6 +385,7 @@ class CommitteeRegressor(RegressorMixin, BaseCommittee):
         verbose: int = 0,
         checkpoint: Any = None,
         features: TableFeatures | Literal["auto"] | None = "auto",
+        max_predict_time: float | None = None,
     ) -> None:
         self._store(locals())
 
@@ -481,30 +435,6 @@ class CommitteeRegressor(RegressorMixin, BaseCommittee):
             np.column_stack(jackknife_plus(by_fold / unit, out, residuals[rows] / scale(own), alpha)) * unit
         )
         return within_range(ends, self._truth.truth, self._truth.weight)
-
-    def distil(self, X: Any, sample_weight: Any = None, *, student: Any = None) -> Any:
-        """One fast model that is fitted to the predictions of the committee.
-
-        Parameters
-        ----------
-        X : a table with the columns of `fit`: its rows, others without a target, or both
-        sample_weight : how often each row counts
-            Default None: all rows count alike.
-        student : a regressor; None is gradient boosting with symmetric trees
-
-        Returns
-        -------
-        the fitted student
-        """
-        predictions = self.predict(X)
-        if student is None:
-            student = GradientBoostingRegressor(
-                **_STUDENT, n_jobs=self.n_jobs, random_state=self._student_seed()
-            )
-        weights = (
-            {} if sample_weight is None else {"sample_weight": read_weight(sample_weight, len(predictions))}
-        )
-        return clone(student).fit(X, predictions, **weights)
 
     def _set_nested(self, nested: FloatArray, temperature: float) -> None:
         self.oof_prediction_ = nested[:, 0]

@@ -27,6 +27,7 @@ from coterie._params import (
 )
 from coterie._typing import AnyArray, Auto, FloatArray, Task
 from coterie.committee._committee_data import drawn_folds
+from coterie.committee.any_target import read_any_target
 from coterie.committee.families import families
 from coterie.committee.listing import Listing, in_few_digits
 from coterie.committee.metrics import LogLossMetric, RowTargets, SquaredErrorMetric
@@ -34,7 +35,7 @@ from coterie.committee.portfolio import PortfolioLike
 from coterie.data.groups import read_groups
 from coterie.data.parts import row_indexable, rows_of
 from coterie.data.prepare import read_table
-from coterie.data.target import Target, read_target
+from coterie.data.target import Target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidType
 from coterie.fitting.monitor import FitEvent, emit, printed_progress
@@ -91,9 +92,6 @@ def fold_mean(scores: FloatArray, test_per_train: float, alpha: float) -> FoldMe
         return FoldMean(middle, 0.0, 1.0 if middle == 0 else 0.0)
     half_width = float(stats.t.ppf(1 - alpha / 2, n_folds - 1)) * error
     return FoldMean(middle, half_width, float(2 * stats.t.sf(abs(middle) / error, n_folds - 1)))
-
-
-MOST_CLASSES = 20  # distinct whole numbers; more of them are numbers, and no classes
 
 
 class Comparison(Listing):
@@ -281,22 +279,6 @@ def _evaluated(
             notes += [f"left out: {name}: a monitor asked to stop" for name, _ in models[place + 1 :]]
             break
     return runs, notes
-
-
-def read_any_target(y: Any, task: str, n_rows: int, owner: str) -> tuple[Task, Target]:
-    """What kind of target it is, if `task` is "auto", and the target."""
-    if task != "regression":
-        try:
-            target = read_target(y, task="classification", estimator_name=owner, n_rows=n_rows)
-        except InvalidInput as error:
-            if task == "classification" or "continuous" not in str(error):
-                raise
-        else:
-            assert isinstance(target.classes, np.ndarray)
-            numbers = target.classes.dtype.kind in "iuf"
-            if task == "classification" or not numbers or len(target.classes) <= MOST_CLASSES:
-                return "classification", target
-    return "regression", read_target(y, task="regression", estimator_name=owner, n_rows=n_rows)
 
 
 @dataclass(frozen=True)

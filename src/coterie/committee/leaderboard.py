@@ -23,12 +23,13 @@ _COMMITTEE = "committee"
 
 @dataclass(frozen=True)
 class MemberSummary:
-    """A member by name, its weight, and its times in seconds."""
+    """A member by name, its weight, its times in seconds, and its size in bytes if that is known."""
 
     name: str
     weight: float
     fit_time: float
     predict_time: float
+    size: int | None = None
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,7 @@ class Leaderboard(Listing):
             "score_without": f"{shown.name} without it",
             "fit_time": "fit (s)",
             "predict_time": "predict (s/1,000)",
+            "size": "size (bytes)",
         }
         super().__init__(rows, [*notes, *left_out.notes()], headings=headings, n_apart=1)
         self.metric, self.greater_is_better, self.left_out = shown.name, shown.greater_is_better, left_out
@@ -141,6 +143,7 @@ def leaderboard_of(scores: CommitteeScores, notes: Sequence[str], left_out: Left
         1.0,
         sum(member.fit_time for member in scores.members),
         sum(member.predict_time for member in scores.members if member.weight > 0),
+        _sum([member.size for member in scores.members if member.weight > 0]),
     )
     first = _row(committee, scores.score, shown, None, None)
     about = [*_explanations(shown), *_remarks(first, rows, shown, scores), *notes]
@@ -174,7 +177,14 @@ def _row(
         "contribution": contribution,
         "fit_time": member.fit_time,
         "predict_time": member.predict_time,
+        "size": member.size,
     }
+
+
+def _sum(sizes: Sequence[int | None]) -> int | None:
+    """The sum, None if one is not known."""
+    known = [size for size in sizes if size is not None]
+    return sum(known) if len(known) == len(sizes) else None
 
 
 def _explanations(shown: ShownMetric) -> list[str]:

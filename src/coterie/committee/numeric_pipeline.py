@@ -187,7 +187,6 @@ class NumericPipelineRegressor(RegressorMixin, _NumericPipeline):
     """A regressor of scikit-learn on any table."""
 
 
-_MOST = 20  # neighbours, and at most a fifth of all
 _LOOKED_AT = 10  # times as many rows, if some count for less than one
 
 
@@ -214,17 +213,21 @@ def _verify_neighbors(model: Any) -> None:
 class _Neighbors(BaseEstimator):
     """Predicts means over the nearest rows, the nearer the heavier: 1 over the distance.
 
-    Rows are taken until their weights add up to 20, or to a fifth of all rows; of the last only as much as is missing.
+    Rows are taken until their weights add up to `n_neighbors`, or to a fifth of all rows; of the last only as much as
+    is missing.
     """
 
     # What those of classes and those of numbers each define.
     _targets: Callable[[AnyArray], FloatArray]
 
+    def __init__(self, n_neighbors: int = 20) -> None:
+        self.n_neighbors = n_neighbors
+
     def fit(self, X: FloatArray, y: AnyArray, sample_weight: FloatArray | None = None) -> Self:
         forget(self)
         self.rows_ = np.asarray(X, dtype=np.float64)
         self.weights_ = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, np.float64)
-        self.n_neighbors_ = float(np.clip(np.floor(self.weights_.sum() / 5), 1, _MOST))
+        self.n_neighbors_ = float(np.clip(np.floor(self.weights_.sum() / 5), 1, self.n_neighbors))
         self.targets_ = self._targets(np.asarray(y))
         return self
 

@@ -15,7 +15,7 @@ from scipy.optimize import minimize_scalar
 
 from coterie._storage import expect, storable
 from coterie._typing import AnyArray, BoolArray, FloatArray
-from coterie._value_types import array, instance, list_of
+from coterie._value_types import FLOAT_VECTOR, NONE, array, instance, list_of
 from coterie.combining.greedy import GreedyOptions, Path, greedy_path, shares
 from coterie.committee.metrics import LogLossMetric, Metric, RowTargets, mean_with_error
 from coterie.members.out_of_fold import Fold
@@ -35,6 +35,7 @@ def _verify_predictions(oof: Any) -> None:
         for rows in (fold.train, fold.test)
     )
     expect(inside, "has folds of rows that do not exist")
+    expect(oof.costs is None or len(oof.costs) == len(oof.predictions), "has costs of other members")
 
 
 @storable(
@@ -44,7 +45,9 @@ def _verify_predictions(oof: Any) -> None:
         "rows": instance(RowTargets),
         "known": array("b", 1),
         "folds": list_of(instance(Fold)),
+        "costs": FLOAT_VECTOR | NONE,
     },
+    optional=["costs"],
     verify=_verify_predictions,
 )
 @dataclass(frozen=True)
@@ -56,12 +59,14 @@ class OutOfFoldPredictions:
     predictions : float array of shape (n_members, n_rows, n_columns)
     rows : the targets
     known : bool array of shape (n_rows,), the rows that were held out and have weight
+    costs : the share of `max_predict_time` that each member takes; those with weight take 1 at most. None: no limit
     """
 
     predictions: FloatArray
     rows: RowTargets
     known: BoolArray
     folds: Sequence[Fold]
+    costs: FloatArray | None = None
 
     def of_known(self) -> "OutOfFoldPredictions":
         """The known rows alone, counted anew."""
@@ -71,10 +76,26 @@ class OutOfFoldPredictions:
             for fold in self.folds
         ]
         every = np.ones(int(self.known.sum()), dtype=bool)
-        return OutOfFoldPredictions(self.predictions[:, self.known], self.rows.take(self.known), every, folds)
+        return OutOfFoldPredictions(
+            self.predictions[:, self.known], self.rows.take(self.known), every, folds, self.costs
+        )
 
     def without(self, member: int) -> "OutOfFoldPredictions":
-        return replace(self, predictions=np.delete(self.predictions, member, axis=0))
+        costs = None if self.costs is None else np.delete(self.costs, member)
+        return replace(self, predictions=np.delete(self.predictions, member, axis=0), costs=costs)
+
+    def affordable(self) -> list[int]:
+        """Members that may have weight: those within the limit, or the cheapest if there is none."""
+        members = list(range(len(self.predictions)))
+        if self.costs is None:
+            return members
+        return [member for member in members if self.costs[member] <= 1.0] or [int(np.argmin(self.costs))]
+
+    def takes(self, weights: FloatArray, prior: int) -> bool:
+        """Whether the prior member may be among those with weight."""
+        return (
+            self.costs is None or float(self.costs[(weights > 0) | _only(prior, len(weights))].sum()) <= 1.0
+        )
 
 
 @dataclass(frozen=True)
@@ -102,7 +123,7 @@ def weights_of(
 def _shrunk_to_prior(path: Path, oof: OutOfFoldPredictions, mask: AnyArray, prior: int | None) -> FloatArray:
     """Weights that lean towards one member, as if a hundred rows more had been in favour of it."""
     weights = shares(path, len(oof.predictions))
-    if prior is None:
+    if prior is None or not oof.takes(weights, prior):
         return weights
     weights = weights * (1.0 - prior_weight(float(oof.rows.weight[mask].sum())))
     weights[prior] += 1.0 - weights.sum()
@@ -121,13 +142,32 @@ def prior_weight(mass: float) -> float:
 
 
 def _path(metric: Metric, oof: OutOfFoldPredictions, mask: AnyArray, max_iter: int) -> Path:
-    n_members = len(oof.predictions)
-    if n_members == 1:
-        return Path([0], [0.0])
+    candidates = oof.affordable()
+    if len(candidates) == 1:
+        return Path(candidates, [0.0])
     rows = _evenly_spaced(mask, metric.most_rows)
     library = oof.predictions[:, rows]
     evaluator = metric.evaluator(library, oof.rows.take(rows))
-    return greedy_path(library, evaluator, range(n_members), GreedyOptions(max_iter, n_iter_no_change=10))
+
+    def among(some: Sequence[int]) -> Path:
+        options = GreedyOptions(max_iter, n_iter_no_change=10, costs=oof.costs)
+        return greedy_path(library, evaluator, some, options)
+
+    path = among(candidates)
+    while oof.costs is not None and len(candidates) > 1:
+        # A dear member that is best alone may leave no time for several that are better together.
+        costs = oof.costs
+        dearest = max(set(path.members), key=lambda member: (costs[member], -member))
+        candidates = [member for member in candidates if member != dearest]
+        other = among(candidates)
+        if max(other.scores) <= max(path.scores):
+            break
+        path = other
+    return path
+
+
+def _only(member: int, n_members: int) -> BoolArray:
+    return np.asarray(np.arange(n_members) == member)
 
 
 def _evenly_spaced(mask: AnyArray, most: int) -> AnyArray:

@@ -24,7 +24,7 @@ def leaderboard_section(evaluated: EvaluatedModel, where: str, headline: ScoreEs
 def _of_committee(model: Any) -> tuple[Block, ...]:
     shown = shown_metric(model.scoring_)
     listing = list(model.leaderboard())
-    keys = ("name", "score", "low", "high", "weight", "contribution", "fit_time", "predict_time")
+    keys = ("name", "score", "low", "high", "weight", "contribution", "fit_time", "predict_time", "size")
     columns = (
         "model",
         shown.heading,
@@ -34,7 +34,9 @@ def _of_committee(model: Any) -> tuple[Block, ...]:
         "contribution",
         "fit (s)",
         "predict (s per 1,000)",
+        "size (MB)",
     )
+    listing = [row | {"size": None if row["size"] is None else row["size"] / 1e6} for row in listing]
     rows = [tuple(row[key] for key in keys) for row in listing]
     n_unused = sum(1 for row in rows if row[4] == 0)
     worse = "falls" if shown.greater_is_better else "rises"
@@ -42,7 +44,7 @@ def _of_committee(model: Any) -> tuple[Block, ...]:
         f"The score is {shown.name}, out of fold, with its 95 % confidence interval (CI); {shown.direction}. "
         f"The contribution of a member is by how much {shown.name} {worse} without it: a negative number says that the "
         "others would do better alone, as may happen by chance. Times are seconds of the fit, and of a prediction for "
-        "1,000 rows."
+        "1,000 rows; the size is that of the models of all folds."
     )
     if n_unused:
         have = "has" if n_unused == 1 else "have"

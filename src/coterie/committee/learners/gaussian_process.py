@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from coterie._storage import Fitted, expect, storable_estimator
 from coterie._typing import AnyArray, FloatArray
 from coterie._value_types import FLOAT_VECTOR, NUMBER, array
-from coterie.committee.kernels import squared_distances
+from coterie.committee.learners.kernels import squared_distances
 from coterie.fitting.estimator import forget
 
 _MOST_EVALUATIONS = 40

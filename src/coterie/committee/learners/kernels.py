@@ -1,29 +1,35 @@
 """Learners with smooth functions for small tables of numbers: kernel logistic and ridge regression.
 
 Rows are compared with some hundred landmarks, which are rows that were drawn: a row becomes its similarities to them,
-exp(-gamma distance^2), in coordinates in which inner products are similarities (Nystroem). On these a linear model is
-fitted. How far similarities reach (gamma) and how strongly weights are shrunk is chosen by rows that are held out.
+exp(-gamma distance^2) or, with a peak at the row itself, exp(-sqrt(gamma) distance), in coordinates in which inner
+products are similarities (Nystroem). On these a linear model is fitted. How far similarities reach (gamma) and how
+strongly weights are shrunk is chosen by rows that are held out.
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy.linalg import eigh
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.linear_model import LogisticRegression, Ridge
 
 from coterie._storage import Fitted, expect, storable_estimator
 from coterie._typing import AnyArray, FloatArray
 from coterie._value_types import FLOAT_VECTOR, LABELS, NUMBER, array
+from coterie.committee.learners.linear_outputs import (
+    linear_of_classes,
+    linear_of_numbers,
+    log_losses,
+    probabilities_of,
+)
 from coterie.fitting.estimator import forget
 
-_N_LANDMARKS = 400
+Similarity = Literal["gaussian", "laplace"]
+
 _REACHES = (1.0, 0.25, 4.0)  # factors of gamma; 1 is one over the median squared distance of landmarks
 _STRENGTHS = (10.0, 1.0, 100.0, 1000.0)  # how little weights are shrunk
 _HELD_OUT = 5  # one in so many rows
 _LEAST = 1e-9  # of eigenvalues, as a share of the largest
-_NO_CHANCE = -30.0  # the logit of a class that no row has
 
 _FITTED: Fitted = {
     "landmarks_": array("f", 2),
@@ -59,15 +65,25 @@ def squared_distances(one: FloatArray, other: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(squares, 0.0))
 
 
-def coordinates_of(landmarks: FloatArray, gamma: float) -> FloatArray:
+def similarities(
+    one: FloatArray, other: FloatArray, gamma: float, similarity: Similarity = "gaussian"
+) -> FloatArray:
+    """Of each row of one matrix to each row of the other: 1 for the same row, next to 0 far away.
+
+    Examples
+    --------
+    >>> similarities(np.array([[0.0]]), np.array([[0.0], [2.0]]), 0.25, "laplace").round(3)
+    array([[1.   , 0.368]])
+    """
+    scaled = gamma * squared_distances(one, other)
+    return np.asarray(np.exp(-scaled if similarity == "gaussian" else -np.sqrt(scaled)))
+
+
+def coordinates_of(landmarks: FloatArray, gamma: float, similarity: Similarity = "gaussian") -> FloatArray:
     """From similarities to landmarks to coordinates in which inner products are similarities."""
-    values, vectors = eigh(np.exp(-gamma * squared_distances(landmarks, landmarks)))
+    values, vectors = eigh(similarities(landmarks, landmarks, gamma, similarity))
     kept = values > _LEAST * values[-1]
     return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
-
-
-def _similar(X: FloatArray, landmarks: FloatArray, coordinates: FloatArray, gamma: float) -> FloatArray:
-    return np.asarray(np.exp(-gamma * squared_distances(X, landmarks)) @ coordinates)
 
 
 class _KernelModel(BaseEstimator):
@@ -78,8 +94,16 @@ class _KernelModel(BaseEstimator):
     _linear: Callable[[FloatArray, AnyArray, FloatArray, float], tuple[FloatArray, FloatArray]]
     _losses: Callable[[FloatArray, AnyArray], FloatArray]
 
-    def __init__(self, random_state: int | None = None) -> None:
+    def __init__(
+        self,
+        random_state: int | None = None,
+        *,
+        similarity: Similarity = "gaussian",
+        n_landmarks: int = 400,
+    ) -> None:
         self.random_state = random_state
+        self.similarity = similarity
+        self.n_landmarks = n_landmarks
 
     def fit(self, X: FloatArray, y: AnyArray, sample_weight: FloatArray | None = None) -> Self:
         forget(self)
@@ -87,7 +111,7 @@ class _KernelModel(BaseEstimator):
         weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         weight = weight / weight.mean()
         order = np.random.default_rng(self.random_state).permutation(len(X))
-        landmarks = X[np.sort(order[:_N_LANDMARKS])]
+        landmarks = X[np.sort(order[: self.n_landmarks])]
         distances = squared_distances(landmarks, landmarks)
         above = distances[distances > _LEAST]
         unit = 1.0 / float(np.median(above)) if len(above) else 1.0
@@ -95,7 +119,7 @@ class _KernelModel(BaseEstimator):
 
         def attempt(gamma: float, strength: float) -> tuple[float, float, float]:
             if gamma not in features:
-                features[gamma] = _similar(X, landmarks, coordinates_of(landmarks, gamma), gamma)
+                features[gamma] = self._features(X, landmarks, gamma)
             own = features[gamma]
             weights, intercept = self._linear(own[learned], target[learned], weight[learned], strength)
             losses = self._losses(own[held_out] @ weights + intercept, target[held_out])
@@ -106,15 +130,20 @@ class _KernelModel(BaseEstimator):
         if len(held_out) > 1:
             best = min(attempt(reach * unit, strength) for reach in _REACHES)
             _, gamma, strength = min([best, *(attempt(best[1], other) for other in _STRENGTHS[1:])])
-        self.landmarks_, self.coordinates_ = landmarks, coordinates_of(landmarks, gamma)
+        self.landmarks_, self.coordinates_ = landmarks, coordinates_of(landmarks, gamma, self.similarity)
         self.gamma_, self.strength_ = gamma, strength
-        every = _similar(X, landmarks, self.coordinates_, gamma)
+        every = similarities(X, landmarks, gamma, self.similarity) @ self.coordinates_
         self.weights_, self.intercept_ = self._linear(every, target, weight, strength)
         return self
 
+    def _features(self, X: FloatArray, landmarks: FloatArray, gamma: float) -> FloatArray:
+        similar = similarities(X, landmarks, gamma, self.similarity)
+        return np.asarray(similar @ coordinates_of(landmarks, gamma, self.similarity))
+
     def _outputs(self, X: FloatArray) -> FloatArray:
-        features = _similar(np.asarray(X, dtype=np.float64), self.landmarks_, self.coordinates_, self.gamma_)
-        return np.asarray(features @ self.weights_ + self.intercept_)
+        rows = np.asarray(X, dtype=np.float64)
+        similar = similarities(rows, self.landmarks_, self.gamma_, self.similarity)
+        return np.asarray(similar @ self.coordinates_ @ self.weights_ + self.intercept_)
 
 
 @storable_estimator("committee.KernelClassifier", verify=_verify)
@@ -124,9 +153,7 @@ class KernelClassifier(ClassifierMixin, _KernelModel):
     FITTED: ClassVar[Fitted] = {**_FITTED, "classes_": LABELS}
 
     def predict_proba(self, X: FloatArray) -> FloatArray:
-        outputs = self._outputs(X)
-        powers = np.exp(outputs - outputs.max(axis=1, keepdims=True))
-        return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+        return probabilities_of(self._outputs(X))
 
     def predict(self, X: FloatArray) -> AnyArray:
         return np.asarray(self.classes_[self._outputs(X).argmax(axis=1)])
@@ -138,23 +165,10 @@ class KernelClassifier(ClassifierMixin, _KernelModel):
     def _linear(
         self, features: FloatArray, codes: AnyArray, weight: FloatArray, strength: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Weights and intercepts of all classes; a class that no row has keeps a chance of next to nothing."""
-        n_classes, present = len(self.classes_), np.unique(codes)
-        weights, intercept = np.zeros((features.shape[1], n_classes)), np.full(n_classes, _NO_CHANCE)
-        if len(present) == 1:
-            intercept[present] = 0.0
-            return weights, intercept
-        model = LogisticRegression(C=strength, max_iter=200, tol=1e-3).fit(features, codes, weight)
-        if len(present) == 2:
-            weights[:, present[1]], intercept[present] = model.coef_[0], [0.0, model.intercept_[0]]
-        else:
-            weights[:, present], intercept[present] = model.coef_.T, model.intercept_
-        return weights, intercept
+        return linear_of_classes(features, codes, weight, strength, len(self.classes_))
 
     def _losses(self, outputs: FloatArray, codes: AnyArray) -> FloatArray:
-        highest = outputs.max(axis=1)
-        logs = highest + np.log(np.exp(outputs - highest[:, None]).sum(axis=1))
-        return np.asarray(logs - outputs[np.arange(len(codes)), codes])
+        return log_losses(outputs, codes)
 
 
 @storable_estimator("committee.KernelRegressor", verify=_verify)
@@ -172,8 +186,7 @@ class KernelRegressor(RegressorMixin, _KernelModel):
     def _linear(
         self, features: FloatArray, y: AnyArray, weight: FloatArray, strength: float
     ) -> tuple[FloatArray, FloatArray]:
-        model = Ridge(alpha=1.0 / strength).fit(features, y, weight)
-        return model.coef_[:, None], np.array([float(model.intercept_)])
+        return linear_of_numbers(features, y, weight, strength)
 
     def _losses(self, outputs: FloatArray, y: AnyArray) -> FloatArray:
         return np.asarray((outputs[:, 0] - y) ** 2)

@@ -13,10 +13,15 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Wh
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression
 
-from coterie.committee import discriminant
-from coterie.committee.discriminant import DiscriminantClassifier
-from coterie.committee.gaussian_process import SmallGaussianProcess, covariance, likelihood
-from coterie.committee.kernels import KernelClassifier, KernelRegressor, coordinates_of, squared_distances
+from coterie.committee.learners import discriminant
+from coterie.committee.learners.discriminant import DiscriminantClassifier
+from coterie.committee.learners.gaussian_process import SmallGaussianProcess, covariance, likelihood
+from coterie.committee.learners.kernels import (
+    KernelClassifier,
+    KernelRegressor,
+    coordinates_of,
+    squared_distances,
+)
 from coterie.files import load, save
 
 RNG = np.random.default_rng(0)

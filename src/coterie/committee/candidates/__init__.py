@@ -1,0 +1,1 @@
+"""What a committee may try, in which order, and what it costs."""

@@ -1,0 +1,1 @@
+"""Learners on a matrix of numbers, or by leaves, that serve committees alone."""
