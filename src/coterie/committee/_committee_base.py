@@ -341,7 +341,11 @@ class BaseCommittee(Estimator):
         self.oof_predictions_ = Bunch(**{member.name: self._output(member.predictions) for member in members})
         self.fit_times_ = Bunch(**{member.name: member.fit_time for member in members})
         self.predict_times_ = Bunch(**{member.name: member.predict_time for member in members})
-        self.sizes_ = Bunch(**{member.name: bytes_of(member.models) for member in members})
+        sizes = (
+            bytes_of(member.models) if weight else None
+            for member, weight in zip(members, choice.weights, strict=True)
+        )
+        self.sizes_ = Bunch(**dict(zip(self.member_scores_, sizes, strict=True)))
         self._set_nested(choice.nested, choice.temperature)
         self._answers, self._truth = oof, oof.rows
 

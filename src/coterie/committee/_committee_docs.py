@@ -97,7 +97,8 @@ _PARAMETERS = """\
     fit_times_, predict_times_ : Bunch of float by name
         Seconds for all folds; seconds for a thousand new rows.
     sizes_ : Bunch of int by name
-        Bytes of the models of all folds, as they are copied to another process; None if they cannot be copied.
+        Bytes of the models of all folds, as they are copied to another process; None for members without weight, whose
+        models are not kept, and for models that cannot be copied.
 {own}    n_folds_ : int
     n_features_in_ : int
     feature_names_in_ : array of str, if the table had names
