@@ -159,6 +159,7 @@ HUGE = [2**31, 2**32, 2**33, 2**64, 2**70, -(2**70), 1e20, 1e38, 1e39, 1e300, 1e
 
 
 @pytest.mark.filterwarnings("ignore:max_samples")  # more rows than there are
+@pytest.mark.filterwarnings("ignore:.*no member predicts 1,000 rows within")
 @pytest.mark.parametrize(("estimator", "param"), [case for case in CASES if case[1] not in MUCH_WORK])
 def test_a_huge_or_tiny_number_works_or_is_refused_in_our_words(estimator: type[Any], param: str) -> None:
     X, y = random_table(estimator)
