@@ -23,7 +23,7 @@ def main() -> None:
     frame, features = table(20_000), ["age", "town", "visits"]
     model = coterie.GradientBoostingRegressor(n_estimators=10, max_leaf_nodes=8, random_state=0)
 
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50)
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50)
     with cluster, Client(cluster) as client:
         held = dd.from_pandas(frame, npartitions=4)
         processes = client.run(os.getpid)

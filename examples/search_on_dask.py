@@ -25,7 +25,7 @@ def main() -> None:
     X = rng.normal(size=(800, 4))
     y = X[:, 0] * X[:, 1] + np.sin(3 * X[:, 2]) + rng.normal(0, 0.1, 800)
 
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50)
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50)
     with cluster, Client(cluster), joblib.parallel_config("dask"):
         searched, stacked = search().fit(X, y), stack().fit(X, y)
 

@@ -150,7 +150,7 @@ def measure(path: Path, at_most: int | None) -> None:
     for n_workers, keys in itertools.groupby(missing, key=lambda key: key[0]):
         with (
             LocalCluster(
-                n_workers=n_workers, threads_per_worker=1, dashboard_address=None, memory_limit=0
+                n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", memory_limit=0
             ) as cluster,
             Client(cluster) as client,
         ):

@@ -139,7 +139,7 @@ def on_cluster(fit: Any, n_rows: int, n_trees: int, n_workers: int, n_partitions
     from distributed import Client, LocalCluster, wait
 
     with (
-        LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         make = dask.delayed(block)

@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cluster_client() -> Iterator[Any]:
-    """Three processes that all tests share; killed ones are started again."""
+    """Three processes that the tests of this folder share; killed ones are started again.
+
+    The scheduler is a thread of this process, and no other test is measured beside it.
+    """
     dask = pytest.importorskip("dask")
     distributed = pytest.importorskip("distributed")
     with (
@@ -18,7 +21,7 @@ def cluster_client() -> Iterator[Any]:
         distributed.LocalCluster(
             n_workers=3,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address=":0",
             silence_logs=logging.CRITICAL,
             memory_limit="4GB",
         ) as cluster,

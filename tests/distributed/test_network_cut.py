@@ -89,7 +89,7 @@ def client(network: Network) -> Iterator[Client]:
             n_workers=1,
             threads_per_worker=1,
             host=network.here,
-            dashboard_address=None,
+            dashboard_address=":0",
             silence_logs=logging.CRITICAL,
         ) as cluster,
         Client(cluster) as client,

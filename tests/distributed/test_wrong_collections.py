@@ -37,7 +37,7 @@ def _client() -> Iterator[None]:
     """A worker in this process: nothing is exchanged here."""
     with (
         LocalCluster(
-            n_workers=1, processes=False, dashboard_address=None, silence_logs=logging.CRITICAL
+            n_workers=1, processes=False, dashboard_address=":0", silence_logs=logging.CRITICAL
         ) as cluster,
         Client(cluster),
     ):
