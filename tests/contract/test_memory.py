@@ -32,16 +32,26 @@ def test_memory_does_not_grow_with_fits(estimator: type[Any]) -> None:
 
     fits(100)
     resident = resident_kib()
-    tracemalloc.start()
-    fits(5)
-    python = tracemalloc.get_traced_memory()[0]
-    fits(100)
-    python = tracemalloc.get_traced_memory()[0] - python
-    tracemalloc.stop()
+    few_objects = any(_few_objects_kept(fits))
     fits(100)
 
-    assert python < 100_000, "objects of Python are kept"
+    assert few_objects, "objects of Python are kept"
     assert any(_kept_less(resident, fits)), "memory of the engine is kept"
+
+
+def _few_objects_kept(fits: Callable[[int], None]) -> Iterator[bool]:
+    """Whether 100 fits keep less than 100 kB of objects, up to three times.
+
+    Threads of other libraries, which earlier tests have started, keep things now and then; a leak grows each time.
+    """
+    for _ in range(3):
+        tracemalloc.start()
+        fits(5)
+        before = tracemalloc.get_traced_memory()[0]
+        fits(100)
+        kept = tracemalloc.get_traced_memory()[0] - before
+        tracemalloc.stop()
+        yield kept < 100_000
 
 
 def _kept_less(resident: int, fits: Callable[[int], None]) -> Iterator[bool]:
